@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the stages of a large tile band by band: a loop takes a few rows of each thread at a time
 // through all stages, and then moves the thread's other rows up. The loop is not unrolled, so that
-// a kernel has the code of one band instead of that of a whole tile, which compiles in less than
-// half the time. Registers have no dynamic index: that is why the rows move.
+// a kernel has the code of one band instead of that of a whole tile, which compiles
+// faster. Registers have no dynamic index: that is why the rows move.
 #pragma once
 
 #include "tile/stages.cuh"
 
 namespace ingot {
 
-/// Elements of a thread in a band. A whole fragment of a large tile has 64 or 128. With bands of 32
-/// products of small K are up to 6% slower, because vectors along columns are read four times.
-constexpr int kBandElements = 64;
+/// The fewest elements of a thread in a band. Less code than theirs is not worth a loop.
+constexpr int kLeastBandElements = 32;
 
-/// The layout of one band of L: the first rows of each thread.
+/// The layout of one band of L: the first half of each thread's rows, or all of them. More bands
+/// read the vectors along columns more often, which products of small K do not hide.
 template <class L> struct Band : L {
-  static constexpr int kRows =
-      kBandElements / L::kCols > L::kBandStep ? kBandElements / L::kCols : L::kBandStep;
+  static constexpr int kHalf = L::kRows / 2;
+  static constexpr bool kIsHalf =
+      kHalf % L::kBandStep == 0 && kHalf * L::kCols >= kLeastBandElements;
+  static constexpr int kRows = kIsHalf ? kHalf : L::kRows;
 };
 
 /// Whether a stage reads and writes one row at a time, without the other warps.
@@ -38,8 +40,7 @@ template <class L, class R> struct StaysInRows<L, Reduce<R>> {
 /// Whether a held tile of L goes through its stages in bands.
 template <class L, class Stages> struct RunsInBands;
 template <class L, class... Ss> struct RunsInBands<L, List<Ss...>> {
-  static constexpr bool kValue = L::kRows % Band<L>::kRows == 0 && Band<L>::kRows < L::kRows &&
-                                 (StaysInRows<L, Ss>::kValue && ...);
+  static constexpr bool kValue = Band<L>::kIsHalf && (StaysInRows<L, Ss>::kValue && ...);
 };
 
 /// Runs the stages of a held tile, which RunsInBands.

@@ -87,8 +87,8 @@ template <class Config, class A, class B> struct SimtMainloop {
       if constexpr (sums.kPromotes) {
 #pragma unroll
         for (int first = 0; first < kTileK; first += kChain) {
-          f32 chain[Layout::kRows][Layout::kCols];
-          multiply<kChain, true>(stage_a, stage_b, thread, first, chain);
+          f32 chain[Layout::kRows][Layout::kCols] = {};
+          multiply<kChain>(stage_a, stage_b, thread, first, chain);
           sums.add(chain);
         }
         if (++tiles_in_part == kPromoteEvery / kTileK) {
@@ -96,7 +96,7 @@ template <class Config, class A, class B> struct SimtMainloop {
           tiles_in_part = 0;
         }
       } else {
-        multiply<kTileK, false>(stage_a, stage_b, thread, 0, sums.total);
+        multiply<kTileK>(stage_a, stage_b, thread, 0, sums.total);
       }
       odd ^= 1;
     }
@@ -110,8 +110,8 @@ private:
     return (tile_mn * kTileK / X::kVec + Layout::kThreads - 1) / Layout::kThreads;
   }
 
-  /// acc += the products of kCount k's from first_k on; with kFresh, acc is set instead.
-  template <int kCount, bool kFresh>
+  /// acc += the products of kCount k's from first_k on.
+  template <int kCount>
   static INGOT_DEVICE void multiply(const StageA& stage_a, const StageB& stage_b, int thread,
                                     int first_k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
 #pragma unroll
@@ -134,8 +134,7 @@ private:
 #pragma unroll
       for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
-        for (int j = 0; j < Layout::kCols; ++j)
-          acc[i][j] = ptx::fma(a[i], b[j], kFresh && step == 0 ? 0.0f : acc[i][j]);
+        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] = ptx::fma(a[i], b[j], acc[i][j]);
       }
     }
   }
