@@ -217,13 +217,4 @@ Dim element_count(const Shape& shape) {
 
 std::string Type::text() const { return spelling(dtype).str() + text_of(shape); }
 
-int64_t assumed(const Dim& dim) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  return static_cast<int64_t>(std::min(likely_count(dim), static_cast<double>(kMost)));
-}
-
-double likely_count(const Dim& dim) {
-  return dim.value<double>([](const std::string&) { return static_cast<double>(kAssumedSize); });
-}
-
 } // namespace ingot

@@ -91,17 +91,6 @@ template <typename Number, typename Of> Number Dim::value(Of&& of) const {
 /// Whether an extent stays within kMaxTerms.
 bool is_short(const Dim& dim);
 
-/// The size that is assumed for a named dim before it is known: for choices, and for the costs that
-/// explain prints. This many rows fill every machine: schedules want 8 rows for each of the 132 SMs
-/// of an H100, and 1024 are fewer. Costs are then those of usual batches: from 4096 on, plans of
-/// the chains in tests/chains_as_typed differ from those at 1024.
-inline constexpr int64_t kAssumedSize = 2048;
-/// An extent with it, at most 2^40: sizes from 2^40 on all lead to the same choice, and sums of
-/// them must not overflow.
-int64_t assumed(const Dim& dim);
-/// The same without a limit, for products of extents.
-double likely_count(const Dim& dim);
-
 using Shape = llvm::SmallVector<Dim, 4>;
 
 /// The maximum number of products in an extent, and of names in each.

@@ -2,7 +2,7 @@
 // See dim_sizes.h.
 #include "src/dim_sizes.h"
 
-#include "ir/fusion/prologue_cost.h"
+#include "ir/assumed_size.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,7 +7,7 @@
 namespace ingot {
 
 enum class DimSizes : uint8_t {
-  usual, ///< 1024 each; for figures and times
+  usual, ///< kAssumedSize each; for figures and times
   odd,   ///< small, odd and different; a mixed-up extent then shows in comparisons
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/schedule/choose.h"
+#include "ir/assumed_size.h"
 
 #include <algorithm>
 
@@ -12,13 +13,6 @@ namespace ingot {
 inline bool shares_rows(const Group& group) {
   return std::any_of(group.reductions.begin(), group.reductions.end(),
                      [](const Reduction& r) { return r.global; });
-}
-
-/// The value of an expression for the assumed sizes of named dimensions, up to 2^40.
-inline int64_t assumed(const Expr& expr) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  return std::min(kMost,
-                  expr.evaluate([](llvm::StringRef) { return kAssumedSize; }).value_or(kMost));
 }
 
 /// The number of blocks with `bytes` bytes of shared memory for which an SM has memory.

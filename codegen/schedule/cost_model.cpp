@@ -9,6 +9,7 @@
 #include "codegen/kernel/visit.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/instructions.h"
+#include "ir/assumed_size.h"
 #include "ir/fusion/prologue_cost.h"
 #include "src/support/quantities.h"
 
@@ -47,14 +48,6 @@ bool reduces(const TileBody& body) {
   });
 }
 
-double number(const Expr& expr, const std::map<std::string, int64_t>& dims) {
-  const auto result = expr.evaluate([&](llvm::StringRef name) -> std::optional<int64_t> {
-    const auto found = dims.find(name.str());
-    return found == dims.end() ? kAssumedSize : found->second;
-  });
-  return static_cast<double>(result.value_or(INT64_MAX));
-}
-
 /// Predicts a kernel with a TileBody.
 class Predictor {
 public:
@@ -80,7 +73,7 @@ public:
   }
 
 private:
-  double value(const Expr& expr) const { return number(expr, dims_); }
+  double value(const Expr& expr) const { return likely_value(expr, dims_); }
   double transferred() const;
   double tensor_bytes(std::vector<Expr> ParameterTraffic::* moved) const;
   /// Bytes of the partial states that are merged. There is one state for each line of a usual tile.
@@ -254,7 +247,7 @@ KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceS
        llvm::zip_equal(kernel.parameters, traffic_of(kernel, schedule)))
     for (const Expr& elements : llvm::concat<const Expr>(traffic.reads, traffic.writes))
       bytes = bytes + bytes_of(parameter, elements);
-  const double memory = number(bytes, dims) / (kHalving * device.bytes_per_second);
+  const double memory = likely_value(bytes, dims) / (kHalving * device.bytes_per_second);
   return {.memory = memory, .seconds = memory + kLaunch};
 }
 

@@ -6,6 +6,7 @@
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
+#include "ir/assumed_size.h"
 #include "ir/fusion/tile_step.h"
 #include "ir/passes/dataflow.h"
 

@@ -4,6 +4,7 @@
 // group that it reads most of and that accepts it. Else it starts a group of its own.
 #include "ir/fusion/grouping.h"
 
+#include "ir/assumed_size.h"
 #include "ir/fusion/op_orders.h"
 #include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"

@@ -2,6 +2,7 @@
 // See operands.h.
 #include "ir/fusion/operands.h"
 
+#include "ir/assumed_size.h"
 #include "ir/fusion/loaded_domain.h"
 #include "ir/fusion/refusals.h"
 

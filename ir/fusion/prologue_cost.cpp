@@ -2,6 +2,7 @@
 // See prologue_cost.h.
 #include "ir/fusion/prologue_cost.h"
 
+#include "ir/assumed_size.h"
 #include "ir/fusion/refusals.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -2,6 +2,7 @@
 // See storage.h.
 #include "ir/fusion/storage.h"
 
+#include "ir/assumed_size.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>

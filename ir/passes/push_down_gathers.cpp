@@ -3,6 +3,7 @@
 // index is in range; otherwise a table would have to be stored. A flip is a gather at the last
 // position minus each position. It is always in range. Two flips cancel, and a scan of flipped
 // values runs from the other end.
+#include "ir/assumed_size.h"
 #include "ir/passes/gather_index.h"
 #include "ir/passes/match.h"
 #include "ir/passes/parts.h"

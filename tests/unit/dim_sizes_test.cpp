@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sizes of named dimensions that nobody gave, and numbers as a person writes them.
+#include "ir/assumed_size.h"
 #include "ir/text/parser.h"
 #include "src/dim_sizes.h"
 #include "src/support/quantities.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of a computed operand beside a stored one, by hand.
+#include "ir/assumed_size.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/prologue_cost.h"
 #include "ir/text/parser.h"

@@ -173,7 +173,7 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
         "split 1x8192 threads 512 per-row 512 along-columns vec 4 parts 216 grid "
         "min(max(min(ceil_div(m * n, max(ceil_div(ceil_div(m * n, 8192), 216), 1) * 8192), 216), "
         "1), 2147483647)\n"
-        "held 2x64 threads 128 per-row 64 along-columns vec 1 grid 1\n");
+        "held 1x1024 threads 1024 per-row 1024 along-columns vec 1 grid 1\n");
   CHECK(both("x: f32[10000000, 8]) { return sum(x, axis=0)") ==
         "split 32x128 threads 256 per-row 8 along-rows vec 1 parts 432 grid 432\n"
         "held 1x256 threads 256 per-row 256 along-columns vec 1 grid 8\n");
@@ -355,8 +355,8 @@ TEST_CASE("schedule: scanned rows get a warp, then more of a block, then more ch
         "scanned 1x4096 threads 256 per-row 256 along-columns vec 8 shared 128\n"
         "scanned 1x4096 threads 256 per-row 256 along-columns vec 1 shared 1024\n");
   CHECK(cumsum("i64[m, n]", 1) ==
-        "scanned 1x2048 threads 128 per-row 128 along-columns vec 2 shared 512\n"
-        "scanned 1x2048 threads 128 per-row 128 along-columns vec 1 shared 1024\n");
+        "scanned 1x4096 threads 256 per-row 256 along-columns vec 2 shared 1024\n"
+        "scanned 1x4096 threads 256 per-row 256 along-columns vec 1 shared 2048\n");
   CHECK(cumsum("f32[64, 20, 400]", 1) ==
         "scanned 32x24 threads 256 per-row 8 along-rows vec 1 shared 2048\n");
   CHECK(cumsum("f32[64, n, 400]", 1) ==
