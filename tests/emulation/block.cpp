@@ -11,7 +11,7 @@
 namespace ingot::emulation {
 
 Block::Block(int threads, size_t shared_bytes, const Adversary& adversary)
-    : adversary_(adversary), random_(adversary.seed), shared_memory_(shared_bytes, 128),
+    : adversary_(adversary), random_(adversary.seed), shared_memory_(shared_bytes, 1024),
       threads_(threads), warps_((threads + kLanes - 1) / kLanes), order_(warps_.size()) {
   for (int t = 0; t < threads; ++t) fibers_.push_back(std::make_unique<Fiber>());
   std::iota(order_.begin(), order_.end(), 0);
@@ -33,7 +33,13 @@ void Block::start(Body body, const unsigned long long* words, int index, int cou
   any_ = false;
   problem_.clear();
   shared_memory_.poison();
+  patience_ = uint64_t{256} << random_() % 8;
+  std::shuffle(order_.begin(), order_.end(), random_);
   for (Warp& warp : warps_) warp.ready = 0;
+  groups_.clear();
+  product_waits_.clear();
+  mbarriers_ = {};
+  bulk_copies_.clear();
   for (size_t t = 0; t < threads_.size(); ++t) {
     threads_[t] = Thread();
     warps_[t / kLanes].ready |= 1u << t % kLanes;
@@ -44,14 +50,44 @@ void Block::start(Body body, const unsigned long long* words, int index, int cou
 Progress Block::resume() {
   pausing_ = false;
   while (done_ < static_cast<int>(threads_.size())) {
+    // Copies that no thread waits for yet may land at any time.
+    if (!bulk_copies_.empty() && random_() % patience_ < 4)
+      land_bulk(random_() % bulk_copies_.size());
     thread = pick();
-    if (thread < 0) return fail(deadlock());
+    if (thread < 0) {
+      if (bulk_copies_.empty()) return fail(deadlock());
+      land_bulk(random_() % bulk_copies_.size());
+      continue;
+    }
     fibers_[thread]->resume();
+    if (problem_.empty()) problem_ = mbarriers_.problem();
     if (!problem_.empty()) return Progress::failed;
     if (pausing_) return Progress::paused;
   }
   if (!shared_memory_.surroundings_intact()) return fail("a thread wrote beyond shared memory");
+  if (!bulk_copies_.empty() || mbarriers_.has_open_bytes())
+    return fail("the block ended while copies were in flight");
+  const auto multiplies = [](const Thread& thread) {
+    return !thread.open_products.empty() || !thread.product_groups.empty();
+  };
+  if (std::any_of(threads_.begin(), threads_.end(), multiplies))
+    return fail("a thread ended while its products were under way");
   return Progress::done;
+}
+
+/// Ends the run from the running thread.
+void Block::stop(std::string problem) {
+  problem_ = std::move(problem);
+  fibers_[thread]->suspend();
+}
+
+/// Counts an operation of the running thread; whether it is left out.
+bool Block::is_skipped(Operation operation) {
+  const auto kind = static_cast<size_t>(operation);
+  const int index = threads_[thread].met[kind]++;
+  most_[kind] = std::max(most_[kind], index + 1);
+  return adversary_.skipped && adversary_.skipped->operation == operation &&
+         adversary_.skipped->index == index;
 }
 
 Progress Block::fail(std::string problem) {
@@ -65,9 +101,9 @@ void Block::let_others_run() {
 }
 
 /// A warp keeps running while it can, so that warps get as far apart as barriers allow; now and
-/// then another one comes first. Lanes of a warp come in any order.
+/// then, in some runs seldom, another one comes first. Lanes of a warp come in any order.
 int Block::pick() {
-  if (random_() % 256 == 0) std::shuffle(order_.begin(), order_.end(), random_);
+  if (random_() % patience_ == 0) std::shuffle(order_.begin(), order_.end(), random_);
   for (int w : order_) {
     uint32_t ready = warps_[w].ready;
     if (ready == 0) continue;
@@ -93,28 +129,51 @@ void Block::release_barrier() {
   waiting_ = 0;
   any_released_ = any_;
   any_ = false;
-  for (size_t t = 0; t < threads_.size(); ++t) {
-    threads_[t].state = State::ready;
-    warps_[t / kLanes].ready |= 1u << t % kLanes;
-  }
+  for (size_t t = 0; t < threads_.size(); ++t) wake(static_cast<int>(t));
   std::shuffle(order_.begin(), order_.end(), random_);
 }
 
+void Block::wake(int index) {
+  threads_[index].state = State::ready;
+  warps_[index / kLanes].ready |= 1u << index % kLanes;
+}
+
 bool Block::barrier(bool value) {
-  const int index = threads_[thread].barriers++;
-  most_barriers_ = std::max(most_barriers_, index + 1);
+  const bool skipped = is_skipped(Operation::barrier);
   land_loose();
-  if (index == adversary_.skipped_barrier) return value;
+  if (skipped) return value;
   any_ |= value;
   leave(State::at_barrier);
   return any_released_;
 }
 
 void Block::warp_barrier() {
-  const int index = threads_[thread].warp_barriers++;
-  most_warp_barriers_ = std::max(most_warp_barriers_, index + 1);
+  const bool skipped = is_skipped(Operation::warp_barrier);
   land_loose();
-  if (index != adversary_.skipped_warp_barrier) exchange({{0}});
+  if (!skipped) exchange({{0}});
+}
+
+/// The running thread waits until `count` threads have come; whether any of them gave true.
+bool Block::gather(Gathering& gathering, int count, bool value) {
+  gathering.any |= value;
+  gathering.threads.push_back(thread);
+  if (static_cast<int>(gathering.threads.size()) < count) {
+    leave(State::in_group);
+  } else {
+    gathering.any_released = gathering.any;
+    gathering.any = false;
+    for (int index : gathering.threads) wake(index);
+    gathering.threads.clear();
+    std::shuffle(order_.begin(), order_.end(), random_);
+    fibers_[thread]->suspend();
+  }
+  return gathering.any_released;
+}
+
+bool Block::group_barrier(int32_t id, int32_t threads, bool value) {
+  if (id < 1 || id > 15 || threads % kLanes != 0)
+    stop(fmt::format("thread {}: barrier {} of {} threads", thread, id, threads));
+  return is_skipped(Operation::group_barrier) ? value : gather(groups_[id], threads, value);
 }
 
 const LaneWords* Block::exchange(const LaneWords& mine) {
@@ -144,11 +203,9 @@ void Block::copy_async(void* shared_to, const void* global, int32_t bytes) {
   const Copy copy{static_cast<uint8_t*>(shared_to), global, bytes};
   const bool aligned = reinterpret_cast<uintptr_t>(shared_to) % 16 == 0 &&
                        reinterpret_cast<uintptr_t>(global) % 16 == 0;
-  if (!aligned || bytes < 0 || bytes > 16) {
-    problem_ = fmt::format("thread {}: cp.async of {} bytes from {} to {}", thread, bytes, global,
-                           shared_to);
-    fibers_[thread]->suspend();
-  }
+  if (!aligned || bytes < 0 || bytes > 16)
+    stop(fmt::format("thread {}: cp.async of {} bytes from {} to {}", thread, bytes, global,
+                     shared_to));
   if (!adversary_.late_copies) return land(copy);
   for (int i = 0; i < 8; ++i) std::memcpy(copy.to + 2 * i, &kPoison, 2);
   threads_[thread].open.push_back(copy);
@@ -156,9 +213,7 @@ void Block::copy_async(void* shared_to, const void* global, int32_t bytes) {
 
 void Block::commit_copies() {
   Thread& self = threads_[thread];
-  const int index = self.commits++;
-  most_commits_ = std::max(most_commits_, index + 1);
-  if (index == adversary_.skipped_commit) return;
+  if (is_skipped(Operation::copy_commit)) return;
   self.groups.push_back(std::move(self.open));
   self.open.clear();
 }
@@ -179,20 +234,84 @@ void Block::land_loose() {
 
 void Block::wait_copies(int32_t pending) {
   Thread& self = threads_[thread];
-  const int index = self.waits++;
-  most_waits_ = std::max(most_waits_, index + 1);
-  if (index == adversary_.skipped_wait)
+  if (is_skipped(Operation::copy_wait))
     self.loose = true;
   else if (static_cast<int32_t>(self.groups.size()) > pending)
     land_groups(self.groups.size() - static_cast<size_t>(pending));
 }
 
+void Block::make_mbarrier(uint32_t at, uint32_t arrivals) { mbarriers_.make(at, arrivals); }
+
+/// Threads that wait for a phase of this mbarrier look again.
+void Block::wake_at_phase(uint32_t mbarrier) {
+  for (size_t t = 0; t < threads_.size(); ++t)
+    if (threads_[t].state == State::at_phase && threads_[t].mbarrier == mbarrier)
+      wake(static_cast<int>(t));
+}
+
+void Block::arrive(uint32_t at, uint32_t bytes) {
+  if (!is_skipped(Operation::arrival) && mbarriers_.arrive(at, bytes)) wake_at_phase(at);
+}
+
+void Block::wait_phase(uint32_t at, uint32_t parity) {
+  if (is_skipped(Operation::phase_wait)) return;
+  while (!mbarriers_.has_passed(at, parity)) {
+    threads_[thread].mbarrier = at;
+    leave(State::at_phase);
+  }
+}
+
+void Block::copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t at) {
+  if (to % 16 != 0 || reinterpret_cast<uintptr_t>(global) % 16 != 0 || bytes % 16 != 0 ||
+      to + bytes > shared_memory_.size())
+    stop(fmt::format("thread {}: bulk copy of {} bytes from {} to {} of {} bytes", thread, bytes,
+                     global, to, shared_memory_.size()));
+  for (uint32_t i = 0; i < bytes; i += sizeof(kPoison))
+    std::memcpy(shared + to + i, &kPoison, sizeof(kPoison));
+  bulk_copies_.push_back({to, global, bytes, at});
+  if (!adversary_.late_copies) land_bulk(bulk_copies_.size() - 1);
+}
+
+void Block::land_bulk(size_t index) {
+  const BulkCopy copy = bulk_copies_[index];
+  bulk_copies_.erase(bulk_copies_.begin() + static_cast<ptrdiff_t>(index));
+  std::memcpy(shared + copy.to, copy.from, copy.bytes);
+  if (mbarriers_.land(copy.mbarrier, copy.bytes)) wake_at_phase(copy.mbarrier);
+}
+
+void Block::multiply_async(std::function<void()> product) {
+  threads_[thread].open_products.push_back(std::move(product));
+}
+
+void Block::commit_products() {
+  Thread& self = threads_[thread];
+  if (!adversary_.late_copies) {
+    for (const auto& product : self.open_products) product();
+    self.open_products.clear();
+  }
+  self.product_groups.push_back(std::move(self.open_products));
+  self.open_products.clear();
+}
+
+/// A group belongs to the warpgroup: it is complete when the shares of all its threads are.
+void Block::wait_products(int32_t pending) {
+  if (is_skipped(Operation::product_wait)) return;
+  auto& groups = threads_[thread].product_groups;
+  while (static_cast<int32_t>(groups.size()) > pending) {
+    for (const auto& product : groups.front()) product();
+    groups.erase(groups.begin());
+  }
+  gather(product_waits_[thread / kWarpgroup], kWarpgroup, false);
+}
+
 std::string Block::deadlock() const {
-  int in_exchange = 0;
-  for (const Thread& thread : threads_) in_exchange += thread.state == State::in_exchange;
+  std::array<int, 6> count = {};
+  for (const Thread& thread : threads_) ++count[static_cast<size_t>(thread.state)];
+  const auto of = [&](State state) { return count[static_cast<size_t>(state)]; };
   return fmt::format("deadlock in block {}: {} threads wait at a barrier, {} for their warp's "
-                     "lanes, {} are done",
-                     block, waiting_, in_exchange, done_);
+                     "lanes, {} for their group, {} for a phase of an mbarrier, {} are done",
+                     block, of(State::at_barrier), of(State::in_exchange), of(State::in_group),
+                     of(State::at_phase), of(State::done));
 }
 
 } // namespace ingot::emulation

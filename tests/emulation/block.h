@@ -6,28 +6,48 @@
 #include "tests/emulation/fiber.h"
 #include "tests/emulation/guarded_memory.h"
 #include "tests/emulation/machine.h"
+#include "tests/emulation/mbarriers.h"
 
+#include <array>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 namespace ingot::emulation {
 
+/// Operations of a thread that order its accesses with those of others.
+enum class Operation : uint8_t {
+  barrier,     ///< of the block
+  copy_wait,   ///< of cp.async
+  copy_commit, ///< of cp.async
+  warp_barrier,
+  group_barrier, ///< a named barrier
+  arrival,       ///< at an mbarrier
+  phase_wait,    ///< for an mbarrier
+  product_wait,  ///< of wgmma
+};
+inline constexpr size_t kOperations = 8;
+/// A number for each of them.
+using OperationCounts = std::array<int, kOperations>;
+
 /// The order of operations that a kernel leaves open, and the synchronisation that is left out.
 struct Adversary {
   uint64_t seed = 0;
-  /// cp.async lands when its wait demands it, with poison in its place until then; else at once.
+  /// Copies land and products are computed as late as the kernel allows, with poison in the place
+  /// of a copy until then; else at once.
   bool late_copies = true;
-  /// The n-th barrier that each thread meets in a launch's block is left out; -1: none.
-  int skipped_barrier = -1;
-  /// The same of waits for copies. The copies then land at some later barrier, of the block or of a
-  /// warp, or as late as the next wait demands.
-  int skipped_wait = -1;
-  /// The same of commits: the copies become part of the next group.
-  int skipped_commit = -1;
-  /// The same of barriers of a warp.
-  int skipped_warp_barrier = -1;
+  struct Skipped {
+    Operation operation;
+    int index;
+  };
+  /// The operation that is left out: the `index`-th one of its kind that each thread meets in a
+  /// launch's block. Copies without their wait land at some later barrier, of the block or of a
+  /// warp, or as late as the next wait demands. Copies without their commit become part of the next
+  /// group.
+  std::optional<Skipped> skipped = {};
 };
 
 /// How far a block has come.
@@ -50,11 +70,8 @@ public:
   Progress resume();
   /// The error, or an empty text.
   const std::string& problem() const { return problem_; }
-  /// The most barriers that a thread met so far in one run.
-  int barriers() const { return most_barriers_; }
-  int waits() const { return most_waits_; }
-  int commits() const { return most_commits_; }
-  int warp_barriers() const { return most_warp_barriers_; }
+  /// The most operations that a thread met so far in one run.
+  const OperationCounts& met() const { return most_; }
 
   bool barrier(bool value) override;
   void warp_barrier() override;
@@ -63,10 +80,18 @@ public:
   void copy_async(void* shared_to, const void* global, int32_t bytes) override;
   void commit_copies() override;
   void wait_copies(int32_t pending) override;
+  bool group_barrier(int32_t id, int32_t threads, bool value) override;
+  void make_mbarrier(uint32_t at, uint32_t arrivals) override;
+  void arrive(uint32_t at, uint32_t bytes) override;
+  void wait_phase(uint32_t at, uint32_t parity) override;
+  void copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t at) override;
+  void multiply_async(std::function<void()> product) override;
+  void commit_products() override;
+  void wait_products(int32_t pending) override;
 
 private:
-  static constexpr int kLanes = 32;
-  enum class State : uint8_t { ready, at_barrier, in_exchange, done };
+  static constexpr int kLanes = 32, kWarpgroup = 128;
+  enum class State : uint8_t { ready, at_barrier, in_exchange, in_group, at_phase, done };
   struct Copy {
     uint8_t* to;
     const void* from;
@@ -74,13 +99,25 @@ private:
   };
   struct Thread {
     State state = State::ready;
-    int barriers = 0;
-    int waits = 0;
-    int commits = 0;
-    int warp_barriers = 0;
+    OperationCounts met = {};
     bool loose = false; ///< a wait was left out
     std::vector<Copy> open;
     std::vector<std::vector<Copy>> groups; ///< committed, oldest first
+    std::vector<std::function<void()>> open_products;
+    std::vector<std::vector<std::function<void()>>> product_groups; ///< likewise
+    uint32_t mbarrier = 0;                                          ///< at_phase: its address
+  };
+  /// A bulk copy in flight.
+  struct BulkCopy {
+    uint32_t to;
+    const void* from;
+    uint32_t bytes, mbarrier;
+  };
+  /// Threads that wait for one another: a named barrier, or a warpgroup's wait for products.
+  struct Gathering {
+    std::vector<int> threads;
+    bool any = false;          ///< of their arguments
+    bool any_released = false; ///< of the last ones
   };
   struct Warp {
     uint32_t ready = 0; ///< lanes that can go on
@@ -90,7 +127,13 @@ private:
   };
 
   static void enter(void* self);
+  bool is_skipped(Operation operation);
+  bool gather(Gathering& gathering, int count, bool value);
+  void wake(int index);
+  void wake_at_phase(uint32_t mbarrier);
+  void stop(std::string problem);
   static void land(const Copy& copy);
+  void land_bulk(size_t index);
   void land_groups(size_t count);
   void land_loose();
   int pick();
@@ -105,14 +148,19 @@ private:
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
+  std::map<int, Gathering> groups_;        ///< by the id of their named barrier
+  std::map<int, Gathering> product_waits_; ///< by warpgroup
+  Mbarriers mbarriers_;
+  std::vector<BulkCopy> bulk_copies_;
   std::vector<int> order_; ///< of warps: the first one that can go on does
+  uint64_t patience_ = 0;  ///< steps until the order changes, or four copies land, on average
   Body body_ = nullptr;
   const unsigned long long* words_ = nullptr;
   int waiting_ = 0, done_ = 0;
   bool pausing_ = false;
   bool any_ = false;          ///< of the arguments of the threads at the barrier
   bool any_released_ = false; ///< of the last barrier
-  int most_barriers_ = 0, most_waits_ = 0, most_commits_ = 0, most_warp_barriers_ = 0;
+  OperationCounts most_ = {};
   std::string problem_;
 };
 

@@ -135,10 +135,7 @@ private:
     const int64_t blocks = std::min(extent(variant->grid[0]), options_.most_blocks);
     const int64_t shared_bytes = extent(variant->shared_bytes);
     Adversary adversary = options_.adversary;
-    if (variant->entry != options_.mutated)
-      for (int* skipped : {&adversary.skipped_barrier, &adversary.skipped_wait,
-                           &adversary.skipped_commit, &adversary.skipped_warp_barrier})
-        *skipped = -1;
+    if (variant->entry != options_.mutated) adversary.skipped.reset();
     Launched launched{variant->entry, shared_bytes};
     const auto make = [&] {
       adversary.seed = random_();
@@ -171,10 +168,8 @@ private:
       library_.enter(block.get());
       const Progress progress = block->resume();
       if (progress == Progress::failed) return fail(launched.entry + ": " + block->problem());
-      launched.barriers = std::max(launched.barriers, block->barriers());
-      launched.waits = std::max(launched.waits, block->waits());
-      launched.commits = std::max(launched.commits, block->commits());
-      launched.warp_barriers = std::max(launched.warp_barriers, block->warp_barriers());
+      for (size_t kind = 0; kind < kOperations; ++kind)
+        launched.met[kind] = std::max(launched.met[kind], block->met()[kind]);
       (progress == Progress::paused ? paused : idle).push_back(std::move(block));
     }
   }

@@ -52,10 +52,7 @@ struct RunOptions {
 struct Launched {
   std::string entry;
   int64_t shared_bytes = 0;
-  int barriers = 0; ///< the most that one block had
-  int waits = 0;    ///< for asynchronous copies, likewise
-  int commits = 0;  ///< of asynchronous copies, likewise
-  int warp_barriers = 0;
+  OperationCounts met = {}; ///< the most operations of each kind that a thread of a block met
 };
 
 struct Outcome {

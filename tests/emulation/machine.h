@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 namespace ingot::emulation {
 
@@ -36,6 +37,26 @@ public:
   virtual void commit_copies() = 0;
   /// Until at most `pending` of the thread's groups are under way.
   virtual void wait_copies(int32_t pending) = 0;
+
+  // sm_90a.
+
+  /// `threads` threads arrive at barrier `id`; whether any of them gave true.
+  virtual bool group_barrier(int32_t id, int32_t threads, bool value) = 0;
+  /// Makes an mbarrier at an address of shared memory, whose phases have so many arrivals.
+  virtual void make_mbarrier(uint32_t at, uint32_t arrivals) = 0;
+  /// One arrival, which announces `bytes` for this phase.
+  virtual void arrive(uint32_t at, uint32_t bytes) = 0;
+  /// Until the phase of this parity has ended.
+  virtual void wait_phase(uint32_t at, uint32_t parity) = 0;
+  /// Starts to copy `bytes` from memory to `to` in shared memory, for the current phase of the
+  /// mbarrier `at`.
+  virtual void copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t at) = 0;
+  /// Starts a product, which reads shared memory and changes the thread's sums; part of the
+  /// thread's open group of products.
+  virtual void multiply_async(std::function<void()> product) = 0;
+  virtual void commit_products() = 0;
+  /// Until at most `pending` groups of products of the warpgroup are under way.
+  virtual void wait_products(int32_t pending) = 0;
 };
 
 } // namespace ingot::emulation

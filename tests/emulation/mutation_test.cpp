@@ -27,14 +27,12 @@ bool is_noticed(const BuiltCase& built, const Outcome& whole, RunOptions options
 /// The kind of operation that is left out.
 struct Mutation {
   const char* name;
-  int Adversary::* skipped;
-  int Launched::* count;
+  Operation operation;
 };
-constexpr Mutation kBarrier = {"barrier", &Adversary::skipped_barrier, &Launched::barriers};
-constexpr Mutation kWait = {"wait", &Adversary::skipped_wait, &Launched::waits};
-constexpr Mutation kWarpBarrier = {"warp barrier", &Adversary::skipped_warp_barrier,
-                                   &Launched::warp_barriers};
-constexpr Mutation kCommit = {"commit", &Adversary::skipped_commit, &Launched::commits};
+constexpr Mutation kBarrier = {"barrier", Operation::barrier};
+constexpr Mutation kWait = {"wait", Operation::copy_wait};
+constexpr Mutation kWarpBarrier = {"warp barrier", Operation::warp_barrier};
+constexpr Mutation kCommit = {"commit", Operation::copy_commit};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
 /// Blocks take several tiles, so that operations between tiles count too, unless there are
@@ -48,14 +46,14 @@ void check_each(const Mutation& mutation, const Case& one, int least, llvm::Arra
   REQUIRE(built.judge(whole) == "");
   int found = 0;
   for (const Launched& launched : whole.launches) {
-    if (mutation.count == &Launched::barriers && launched.shared_bytes == 0) continue;
+    if (mutation.operation == Operation::barrier && launched.shared_bytes == 0) continue;
     // Kernels that make halves are not asked here.
     if (llvm::StringRef(launched.entry).starts_with("halves_")) continue;
     options.mutated = launched.entry;
-    const int count = launched.*mutation.count;
+    const int count = launched.met[static_cast<size_t>(mutation.operation)];
     found += count;
     for (int skipped = 0; skipped < count; ++skipped) {
-      options.adversary.*mutation.skipped = skipped;
+      options.adversary.skipped = {mutation.operation, skipped};
       if (llvm::is_contained(idle, skipped)) continue;
       CHECK_MESSAGE(is_noticed(built, whole, options), one.spec, ": nothing misses ",
                     std::string(mutation.name), " ", skipped, " of ", count, " in ",

@@ -43,6 +43,23 @@ INGOT_DEVICE void block_barrier() { __syncthreads(); }
 /// Like block_barrier. Returns whether any thread passed true.
 INGOT_DEVICE bool block_barrier_any(bool value) { return __syncthreads_or(value) != 0; }
 
+/// `threads` threads, which are whole warps, arrive at barrier `id`, 1 to 15, of the block. Their
+/// earlier writes to shared and global memory are visible to each other afterwards.
+INGOT_DEVICE void group_barrier(i32 id, i32 threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+/// Like group_barrier. Returns whether any thread passed true.
+INGOT_DEVICE bool group_barrier_any(i32 id, i32 threads, bool value) {
+  u32 any;
+  asm volatile("{\n.reg .pred p, q;\nsetp.ne.u32 p, %3, 0;\nbar.red.or.pred q, %1, %2, p;\n"
+               "selp.u32 %0, 1, 0, q;\n}"
+               : "=r"(any)
+               : "r"(id), "r"(threads), "r"(static_cast<u32>(value))
+               : "memory");
+  return any != 0;
+}
+
 /// All lanes of the warp arrive. Their earlier writes to shared memory are visible afterwards.
 INGOT_DEVICE void warp_barrier() { __syncwarp(); }
 
@@ -63,13 +80,25 @@ INGOT_DEVICE i64 unknown(i64 value) {
   return static_cast<i64>(high << 32 | low);
 }
 
-/// The block's dynamic shared memory, aligned to 128 bytes. All kernels of a module share one
-/// symbol.
+/// Returns `value`, which all 32 lanes have. The compiler then keeps it in a uniform register.
+INGOT_DEVICE i32 uniform(i32 value) { return __shfl_sync(0xffffffffu, value, 0); }
+
+/// Sets the number of registers of a thread of this warpgroup, a multiple of 8 (sm_90a). A block
+/// has as many in all as it was launched with, so some warpgroups give before others take.
+template <int kRegisters> INGOT_DEVICE void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters> INGOT_DEVICE void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+/// The block's dynamic shared memory, aligned to 1024 bytes: wgmma swizzles by address. All kernels
+/// of a module share one symbol.
 INGOT_DEVICE u8* shared_memory();
 
 } // namespace ptx
 } // namespace ingot
 
-extern __shared__ __align__(128) unsigned char ingot_shared_memory[];
+extern __shared__ __align__(1024) unsigned char ingot_shared_memory[];
 
 INGOT_DEVICE ingot::u8* ingot::ptx::shared_memory() { return ingot_shared_memory; }

@@ -46,6 +46,13 @@ INGOT_DEVICE i64 unknown(i64 value) { return value; }
 INGOT_DEVICE void block_barrier() { ingot_machine->barrier(false); }
 INGOT_DEVICE bool block_barrier_any(bool value) { return ingot_machine->barrier(value); }
 
+INGOT_DEVICE void group_barrier(i32 id, i32 threads) {
+  ingot_machine->group_barrier(id, threads, false);
+}
+INGOT_DEVICE bool group_barrier_any(i32 id, i32 threads, bool value) {
+  return ingot_machine->group_barrier(id, threads, value);
+}
+
 INGOT_DEVICE void warp_barrier() { ingot_machine->warp_barrier(); }
 
 INGOT_DEVICE u32 shuffle_xor(u32 value, i32 mask) {
@@ -59,6 +66,12 @@ INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
   std::memcpy(&value, &bits, 4);
   return value;
 }
+
+INGOT_DEVICE i32 uniform(i32 value) {
+  return static_cast<i32>(ingot_machine->exchange({{static_cast<u32>(value)}})[0].word[0]);
+}
+template <int> INGOT_DEVICE void give_registers() {}
+template <int> INGOT_DEVICE void take_registers() {}
 
 INGOT_DEVICE u8* shared_memory() { return ingot_machine->shared; }
 
