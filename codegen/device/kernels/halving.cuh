@@ -13,8 +13,8 @@
 namespace ingot {
 
 /// The parts of a kernel K of this skeleton, written by the emitter:
-///   using Operand   a matrix operand, staged (tile/matrix.cuh), with halves(params) -> Halves:
-///                   the place of the halves, and the extents
+///   using Operand   a matrix operand, staged (tile/matrix.cuh), with halves(params) -> Halves
+///                   or PackedHalves: the place of the halves, and the extents
 template <class K> struct Halving {
   using X = typename K::Operand;
   static constexpr int kThreads = sizes::kHalvingThreads;
@@ -42,9 +42,8 @@ template <class K> struct Halving {
 
   /// Calls use(k, eight elements) for the lane's share of the warp's row. Elements past its end are
   /// zero.
-  template <class Params, class Use>
-  static INGOT_DEVICE void walk(const Params& params, i64 batch, i64 row0, const Halves& to,
-                                Use use) {
+  template <class Params, class To, class Use>
+  static INGOT_DEVICE void walk(const Params& params, i64 batch, i64 row0, const To& to, Use use) {
     const i32 thread = ptx::thread_index();
     const Rows rows = {reinterpret_cast<f32*>(ptx::shared_memory())};
     auto tile_at = [&](i64 k0) {
@@ -72,8 +71,8 @@ template <class K> struct Halving {
     }
   }
 
-  template <class Params>
-  static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const Halves& to) {
+  template <class Params, class To>
+  static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const To& to) {
     u32 largest = 0; // bits of |x| order like the values; Inf and NaN above all
     walk(params, batch, row0, to, [&](i64, const Eight& eight) {
 #pragma unroll
@@ -104,9 +103,7 @@ template <class K> struct Halving {
         strong += size >= kLeastStrong ? 1 : 0;
         weak |= eight.v[j] != 0.0f && size < kLeastNotWeak ? 1 : 0;
       }
-      if (row >= to.rows || k >= to.depth) return;
-      store_vector(to.high(batch, row, k), high);
-      store_vector(to.low(batch, row, k), low);
+      if (to.stores(row, k)) to.put(batch, row, k, high, low);
     });
 #pragma unroll
     for (int mask = 1; mask < 32; mask *= 2) {
@@ -122,8 +119,8 @@ template <class K> struct Halving {
 
 template <class K> INGOT_DEVICE void halving(const typename K::Params& params) {
   using Skeleton = Halving<K>;
-  const Halves to = K::Operand::halves(params);
-  const i64 tiles = (to.rows + Skeleton::kRows - 1) / Skeleton::kRows;
+  const auto to = K::Operand::halves(params);
+  const i64 tiles = (to.stored_rows() + Skeleton::kRows - 1) / Skeleton::kRows;
   for (i64 unit = ptx::block_index(); unit < to.batches * tiles; unit += ptx::block_count())
     Skeleton::run(params, unit / tiles, unit % tiles * Skeleton::kRows, to);
 }

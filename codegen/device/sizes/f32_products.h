@@ -14,6 +14,8 @@ constexpr int kHalvingThreads = 256, kHalvingRows = kHalvingThreads / 32, kHalvi
 /// Halves in memory (tile/halves.cuh): both halves of an element, the elements of 16 bytes that
 /// rows are multiples of, and the record of a row.
 constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
+/// Packed halves (tile/packed_halves.cuh) come in blocks of so many rows and k.
+constexpr int kPackedRows = 64, kPackedDepth = 64;
 
 } // namespace sizes
 } // namespace ingot

@@ -129,6 +129,11 @@ constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_t
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }
 
+/// A ring of slots, each with two mbarriers.
+constexpr int slot_ring_bytes(int slots, int slot_bytes) { return slots * (slot_bytes + 2 * 8); }
+/// The specialised skeleton keeps the ring while its stages run: their memory lies behind it.
+constexpr int specialised_bytes(int ring, int stages) { return (ring + 127) / 128 * 128 + stages; }
+
 /// The kernel that makes halves: a padded row of f32 for each warp.
 constexpr int kHalvingPadding = 4;
 constexpr int halving_bytes(int rows, int depth) { return rows * (depth + kHalvingPadding) * 4; }

@@ -35,6 +35,15 @@ constexpr f32 kLeastStrong = 512.0f;
 constexpr f32 kLeastNotWeak = 0.25f;
 constexpr int kScaledExponent = 14;
 
+/// The scale of a row as two factors, 2^-shift in all: the whole power may be out of range although
+/// the scaled sum is not.
+struct Unscaling {
+  f32 half, rest;
+  Unscaling() = default;
+  explicit INGOT_DEVICE Unscaling(i32 shift)
+      : half(math::power_of_two(-shift >> 1)), rest(math::power_of_two(-shift - (-shift >> 1))) {}
+};
+
 /// The halves of an operand in memory: rows along k with a pitch of their own and zeros behind the
 /// last element. The high halves of all rows come first, then the low ones, then the records of the
 /// rows. One matrix may serve a batch.
@@ -54,6 +63,15 @@ struct Halves {
   }
   INGOT_DEVICE f16* low(i64 batch, i64 row, i64 k) const {
     return high(batch, row, k) + batches * rows * pitch();
+  }
+  /// Rows with the padding.
+  INGOT_DEVICE i64 stored_rows() const { return rows; }
+  INGOT_DEVICE bool stores(i64 row, i64 k) const { return row < rows && k < depth; }
+  /// Stores eight elements of a row, from a k that is a multiple of 8.
+  INGOT_DEVICE void put(i64 batch, i64 row, i64 k, const Vector<f16, 8>& high,
+                        const Vector<f16, 8>& low) const {
+    store_vector(this->high(batch, row, k), high);
+    store_vector(this->low(batch, row, k), low);
   }
   INGOT_DEVICE HalvedRow& row(i64 batch, i64 row) const {
     auto* all = reinterpret_cast<HalvedRow*>(base + sizes::kHalvesBytes * batches * rows * pitch());

@@ -305,14 +305,6 @@ private:
     context.barrier();
   }
 
-  /// 2^-shift as two factors.
-  struct Unscaling {
-    f32 half, rest;
-    Unscaling() = default;
-    explicit INGOT_DEVICE Unscaling(i32 shift)
-        : half(math::power_of_two(-shift >> 1)), rest(math::power_of_two(-shift - (-shift >> 1))) {}
-  };
-
   /// Removes the scales of rows and columns, half of both powers at a time. The combined power, or
   /// a sum scaled by only one power, may be out of range although the result is not.
   static INGOT_DEVICE void unscale(i32 thread, Sums& acc) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of slots in shared memory between the thread that fills them and the warpgroups that read
+// them (sm_90a). Each slot has two mbarriers: one for "full", one for "free".
+#pragma once
+
+#include "ptx/mbarrier.cuh"
+#include "sizes/shared_memory.h"
+
+namespace ingot {
+
+/// A thread's place in a ring: the slot, and the parity of its rounds.
+template <int kSlots> struct RingPlace {
+  u32 slot = 0, parity = 0;
+  INGOT_DEVICE void advance() {
+    if (++slot < kSlots) return;
+    slot = 0;
+    parity ^= 1;
+  }
+};
+
+/// kReaders arrivals free a slot.
+template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
+  using Place = RingPlace<kSlots>;
+  static constexpr int kBytes = sizes::slot_ring_bytes(kSlots, kSlotBytes);
+  u32 base; ///< shared address of the first slot, a multiple of 1024
+
+  INGOT_DEVICE u32 slot(u32 index) const { return base + index * kSlotBytes; }
+
+  /// By one thread. The others may use the ring after a barrier of the block.
+  INGOT_DEVICE void make() const {
+    for (u32 index = 0; index < kSlots; ++index) {
+      ptx::make_mbarrier(full(index), 1);
+      ptx::make_mbarrier(free(index), kReaders);
+    }
+    ptx::publish_mbarriers();
+  }
+
+  /// The filling thread waits until nobody reads the slot any more, and announces its bytes. The
+  /// result is the mbarrier for the copies.
+  INGOT_DEVICE u32 begin_filling(Place place) const {
+    ptx::wait_phase(free(place.slot), place.parity ^ 1);
+    ptx::arrive_expecting(full(place.slot), kSlotBytes);
+    return full(place.slot);
+  }
+  /// Waits until all bytes of the slot have landed.
+  INGOT_DEVICE void wait_until_full(Place place) const {
+    ptx::wait_phase(full(place.slot), place.parity);
+  }
+  /// One reader is done with the slot.
+  INGOT_DEVICE void release(Place place) const { ptx::arrive(free(place.slot)); }
+
+private:
+  INGOT_DEVICE u32 full(u32 index) const { return base + kSlots * kSlotBytes + 8 * index; }
+  INGOT_DEVICE u32 free(u32 index) const { return full(kSlots + index); }
+};
+
+} // namespace ingot
