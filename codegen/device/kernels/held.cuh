@@ -51,11 +51,22 @@ INGOT_DEVICE void multiply_part(const typename K::Params& params, const TileGrid
                 fragment.v[1]);
 }
 
-/// Computes the products of a tile, or of its part of K. Returns false if another block continues
-/// with the tile.
+/// Whether a source computes only some tiles: those of which takes(params, context, rows, cols) is
+/// true.
+template <class S, class = void> struct SkipsTiles {
+  static constexpr bool kValue = false;
+};
+template <class S> struct SkipsTiles<S, decltype(void(S::kSkipsTiles))> {
+  static constexpr bool kValue = S::kSkipsTiles;
+};
+
+/// Computes the products of a tile, or of its part of K. Returns false if this block does not
+/// continue with the tile.
 template <class K, class Fragments>
 INGOT_DEVICE bool run_source(const typename K::Params& params, const TileGrid& grid,
                              const TileContext& context, i64 unit, Fragments& fragment) {
+  if constexpr (SkipsTiles<typename K::Source>::kValue)
+    if (!K::Source::takes(params, context, grid.rows, grid.cols)) return false;
   if constexpr (K::kMatmuls > 0) {
     if constexpr (K::kSplitsK) {
       const SplitK split = K::split(params);

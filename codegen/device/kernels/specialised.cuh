@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/scheduler.cuh"
+#include "tile/matrix.cuh"
 #include "tile/slot_ring.cuh"
 #include "tile/stages.cuh"
 

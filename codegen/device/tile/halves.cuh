@@ -97,6 +97,14 @@ struct HalvedTile {
     strong_b = other.strong_b < strong_b ? other.strong_b : strong_b;
     flags |= other.flags;
   }
+  /// Adds the records of the other lanes of the warp.
+  INGOT_DEVICE void add_lanes() {
+#pragma unroll
+    for (int mask = 1; mask < 32; mask *= 2)
+      add({static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(strong_a), mask)),
+           static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(strong_b), mask)),
+           static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(flags), mask))});
+  }
   /// Whether products of halves keep the precision for sums of `depth` products.
   INGOT_DEVICE bool suits(i64 depth) const {
     return flags == 0 || (flags == HalvedRow::kWeak &&

@@ -9,7 +9,7 @@
 #include "tile/layout.cuh"
 #include "tile/mma_feed.cuh"
 #include "tile/mma_fragments.cuh"
-#include "tile/simt_mainloop.cuh"
+#include "tile/safe_mainloop.cuh"
 
 namespace ingot {
 
@@ -81,13 +81,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
   // A slot holds A's high halves, A's low halves, B's high halves, B's low halves.
   static constexpr int kStageBytes = 2 * (StageA::kBytes + StageB::kBytes);
 
-  struct SafeConfig {
-    static constexpr int kTileM = sizes::kSafeRows,
-                         kTileN = sizes::safe_cols(HalvesMainloop::kTileN),
-                         kTileK = sizes::kSafeDepth, kPromoteEvery = sizes::kPromoteEvery;
-  };
-  using Safe = SimtMainloop<SafeConfig, A, B>;
-  static_assert(Safe::Layout::kThreads == Layout::kThreads, "the same threads run both");
+  using Safe = SafeMainloop<Layout, A, B>;
   using Ring = StageRing<kStageBytes, kStages>;
   static constexpr int kRingBytes = kStages * kStageBytes;
   static constexpr bool kTotals = Config::kTotalEvery > 0;
@@ -111,7 +105,7 @@ template <class Config, class A, class B> struct HalvesMainloop {
     } else {
       TileContext after = context;
       after.thread = ptx::opaque(context.thread);
-      multiply_safely(params, after, m, n, k, acc);
+      Safe::run(params, after, m, n, k, acc);
     }
   }
 
@@ -145,11 +139,7 @@ private:
       tile.add(row, of_a);
       own_shifts[own] = row.shift;
     }
-#pragma unroll
-    for (int mask = 1; mask < 32; mask *= 2)
-      tile.add({static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.strong_a), mask)),
-                static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.strong_b), mask)),
-                static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(tile.flags), mask))});
+    tile.add_lanes();
     auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
     if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = tile;
     context.barrier(); // also waits for the last reader of another product's shifts
@@ -270,40 +260,6 @@ private:
       }
     }
   };
-
-  /// Computes the sums from the f32 operands, piece by piece through shared memory.
-  template <class Params>
-  static INGOT_DEVICE void multiply_safely(const Params& params, const TileContext& context, i64 m,
-                                           i64 n, KRange k, Sums& acc) {
-    using L = typename Safe::Layout;
-    f32* const tile = reinterpret_cast<f32*>(ptx::shared_memory() + Safe::kSharedBytes);
-#pragma unroll 1
-    for (int row0 = 0; row0 < kTileM; row0 += Safe::kTileM) {
-#pragma unroll 1
-      for (int col0 = 0; col0 < kTileN; col0 += Safe::kTileN) {
-        TileContext piece = context;
-        piece.row0 += row0;
-        piece.col0 += col0;
-        f32 sums[L::kRows][L::kCols] = {};
-        if (piece.row0 < m && piece.col0 < n) Safe::run(params, piece, m, n, k, sums);
-#pragma unroll
-        for (int i = 0; i < L::kRows; ++i) {
-#pragma unroll
-          for (int j = 0; j < L::kCols; ++j)
-            tile[(row0 + L::row(context.thread, i)) * kTileN + col0 + L::col(context.thread, j)] =
-                sums[i][j];
-        }
-        context.barrier();
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j)
-        acc[i][j] = tile[Layout::row(context.thread, i) * kTileN + Layout::col(context.thread, j)];
-    }
-    context.barrier();
-  }
 
   /// Removes the scales of rows and columns, half of both powers at a time. The combined power, or
   /// a sum scaled by only one power, may be out of range although the result is not.

@@ -9,6 +9,7 @@
 #include "tile/layout.cuh"
 #include "tile/matrix.cuh"
 #include "tile/packed_halves.cuh"
+#include "tile/prologue.cuh"
 #include "tile/slot_ring.cuh"
 
 namespace ingot {
