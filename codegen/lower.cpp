@@ -84,6 +84,8 @@ private:
   void place_halves(size_t index, MatmulSide of);
   void place_meetings(size_t index);
   Kernel build_group(size_t index) const;
+  void add_guard(size_t index);
+  void add_beside(Kernel kernel);
   void add_step(ProgramKind program, size_t kernel);
   const TileBody& body(size_t index) const { return std::get<TileBody>(outlines_[index].body); }
   KernelSite site(size_t index) const {
@@ -100,7 +102,7 @@ private:
   std::map<ArgumentKind, Space> spaces_;    ///< prepared memory, workspace and state
   std::map<ArgumentKind, uint32_t> places_; ///< number of buffers in each so far
   std::vector<Kernel> kernels_;             ///< kernels of the groups
-  std::vector<Kernel> halving_;             ///< kernels that make halves; they follow kernels_
+  std::vector<Kernel> beside_; ///< kernels that make halves or guard; they follow kernels_
   std::vector<std::pair<HalvesSource, Buffer>> halved_;
 };
 
@@ -115,8 +117,8 @@ TensorInfo tensor_info(const std::string& name, const Type& type) {
 
 void Lowering::describe_tensors() {
   module_.name = graph_.name();
-  module_.family = target_.family;
-  module_.arch = target_.device.arch;
+  module_.family = spelling(target_.family).str();
+  module_.arch = target_.arch();
   for (const std::string& dim : graph_.dim_names()) module_.dims.push_back({dim, 0, INT64_MAX});
   for (const Dim& dim : graph_.requirements()) module_.requirements.push_back(dim_expr(dim));
   for (const GraphOutput& output : graph_.outputs())
@@ -237,7 +239,8 @@ bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
 /// result all products of one kernel.
 HalvesSource Lowering::halves_source(size_t index, MatmulSide of) const {
   const Group& group = groups_[index];
-  const HalvesExtents extents = halves_extents(graph_, group, of);
+  const HalvesExtents extents =
+      halves_extents(graph_, group, of, schedules_[index].front().mainloop);
   const MatrixOperand& operand = body(index).mainloops[of.matmul].operands[of.side];
   if (operand.prologue.empty())
     return {outlines_[index].parameters[operand.from.parameter].value, extents,
@@ -263,7 +266,7 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
   buffers_.halves[key] = Buffer();
   Kernel kernel = build_halving(site(index), of);
   if (depends_on_params_alone(graph_, kernel)) kernel.program = ProgramKind::prepare;
-  const Expr bytes = halves_bytes(halves_extents(graph_, group, of));
+  const Expr bytes = halves_bytes(source.extents);
   const std::string operand = moved_text(graph_, graph_.op(matmul.op).operands[of.side]);
   const Buffer buffer = allocate(kernel.program, "halves of " + operand, bytes);
   buffers_.halves[key] = buffer;
@@ -272,8 +275,25 @@ void Lowering::place_halves(size_t index, MatmulSide of) {
     if (parameter.purpose == Purpose::halves) parameter.buffer = buffer;
   kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");
-  add_step(kernel.program, groups_.size() + halving_.size());
-  halving_.push_back(std::move(kernel));
+  add_beside(std::move(kernel));
+}
+
+/// Adds the kernel that computes the tiles again whose halves do not suit.
+void Lowering::add_guard(size_t index) {
+  std::vector<Schedule> schedules;
+  for (const Schedule& schedule : schedules_[index]) {
+    schedules.push_back(guard_schedule(schedule));
+    schedules.back().shared_bytes = shared_bytes(outlines_[index], schedules.back());
+  }
+  Kernel kernel = build_kernel({graph_, groups_[index], outlines_[index], schedules, buffers_});
+  kernel.name = fmt::format("{}_{}_guard", graph_.name(), index);
+  add_beside(std::move(kernel));
+}
+
+/// Adds a kernel that no group has, and its step.
+void Lowering::add_beside(Kernel kernel) {
+  add_step(kernel.program, groups_.size() + beside_.size());
+  beside_.push_back(std::move(kernel));
 }
 
 /// Places the memory through which the blocks of a kernel, or kernels, exchange data.
@@ -287,7 +307,7 @@ void Lowering::place_meetings(size_t index) {
     INGOT_ASSERT(!stores_parts || schedule.cuts_like(schedules.front()));
   place_partials(index);
   place_split(index);
-  if (schedules.front().mainloop == MainloopKind::halves)
+  if (reads_halves(schedules.front().mainloop))
     for (MatmulSide of : matmul_sides(groups_[index])) place_halves(index, of);
 }
 
@@ -305,8 +325,9 @@ LoweredPlan Lowering::run() {
     place_meetings(index);
     add_step(groups_[index].program, index);
     kernels_.push_back(build_group(index));
+    if (schedules_[index].front().mainloop == MainloopKind::wgmma_halves) add_guard(index);
   }
-  for (Kernel& kernel : halving_) kernels_.push_back(std::move(kernel));
+  for (Kernel& kernel : beside_) kernels_.push_back(std::move(kernel));
   for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));
   return {std::move(kernels_), std::move(module_)};
 }

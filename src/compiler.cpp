@@ -16,8 +16,8 @@
 namespace ingot {
 namespace {
 
-ScheduleOptions schedule_options(const CompileOptions& options) {
-  return {options.precision, options.halves_from};
+ScheduleOptions schedule_options(const CompileOptions& options, Family family) {
+  return {options.precision, options.halves_from, family};
 }
 
 /// Phases print only when somebody listens.
@@ -31,9 +31,7 @@ llvm::Expected<Target> resolve_target(const CompileOptions& options) {
   if (!options.native)
     return make_error(ErrorCode::unavailable,
                       "no GPU: device 'native' is the one present; name one of a100, h100, h200");
-  auto target = make_target(options.target, "");
-  if (target) target->device = *options.native;
-  return target;
+  return make_target(options.target, *options.native);
 }
 
 std::vector<Kernel> outline_kernels(const Graph& graph, const FusionPlan& plan,
@@ -51,15 +49,15 @@ struct ChosenSchedules {
 
 /// The schedules of each kernel: as a tuner found them on such a card, or as chosen without one.
 llvm::Expected<ChosenSchedules> schedule_plan(const Graph& graph, const FusionPlan& plan,
-                                              llvm::ArrayRef<Kernel> outlines,
-                                              const DeviceSpec& device,
+                                              llvm::ArrayRef<Kernel> outlines, const Target& target,
                                               const CompileOptions& options) {
   ChosenSchedules result;
   for (const auto& [group, outline] : llvm::zip_equal(plan.groups, outlines)) {
-    const ScheduleSite site{graph, group, outline, device, schedule_options(options)};
+    const ScheduleSite site{graph, group, outline, target.device,
+                            schedule_options(options, target.family)};
     ScheduleChoice& choice = result.choices.emplace_back();
     if (options.tuned)
-      if (const auto found = options.tuned->find(graph, group, device, site.options))
+      if (const auto found = options.tuned->find(graph, group, target.device, site.options))
         // No schedules: the stored choice is damaged or of another build, so it is ignored.
         if (auto tuned = chosen_schedules(site, *found)) {
           choice = *found;
@@ -132,15 +130,15 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (!rewritten) return rewritten.takeError();
 
   const Ranges ranges = find_ranges(*rewritten);
-  auto plan = plan_fusion(*rewritten,
-                          limits_of(*rewritten, ranges, target->device, schedule_options(options)));
+  auto plan = plan_fusion(*rewritten, limits_of(*rewritten, ranges, target->device,
+                                                schedule_options(options, target->family)));
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
   choose_storage(*rewritten, *plan);
   report(observer, "plan", [&] { return text_of(*plan, *rewritten); });
 
   std::vector<Kernel> outlines = outline_kernels(*rewritten, *plan, ranges);
-  auto chosen = schedule_plan(*rewritten, *plan, outlines, target->device, options);
+  auto chosen = schedule_plan(*rewritten, *plan, outlines, *target, options);
   if (!chosen) return diagnose(chosen.takeError(), graph);
 
   LoweredPlan lowered = lower_plan({*rewritten, *plan, *target, outlines, chosen->schedules});
@@ -156,7 +154,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
 
 ScheduleSite schedule_site(const Compilation& c, size_t group) {
   return {c.rewritten, c.plan.groups[group], c.outlines[group], c.target.device,
-          schedule_options(c.options)};
+          schedule_options(c.options, c.target.family)};
 }
 
 Module module_with(const Compilation& c, llvm::ArrayRef<std::vector<Schedule>> schedules) {

@@ -19,7 +19,7 @@
 namespace ingot {
 
 struct CompileOptions {
-  std::string target = "sm_80";     ///< GPU family; decides which instructions may be used
+  std::string target = "sm_80";     ///< GPU family: sm_80 or sm_90a
   std::string device;               ///< a100, h100, h200, native; empty: the family's flagship card
   std::optional<DeviceSpec> native; ///< the card that is present; needed for `native`
   MatmulPrecision precision = MatmulPrecision::highest;

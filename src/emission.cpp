@@ -34,13 +34,14 @@ EntryFacts facts_of(const EntryResources& entry) {
 /// The head of a file of CUDA C++: how to compile it, and a single error line for nvcc's default
 /// architecture, for which ptxas would print hundreds.
 std::string source_head(llvm::StringRef family) {
-  const auto [major, minor] = capability_of(family);
+  const GpuArch arch = arch_of(family);
   return fmt::format(
       "// Compile it with: nvcc -arch={0} -c FILE\n"
-      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < {1}{2}0\n"
-      "#error \"the kernels need compute capability {1}.{2} or later: nvcc -arch={0} -c FILE\"\n"
+      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ {3} {1}{2}0\n"
+      "#error \"the kernels need compute capability {1}.{2}{4}: nvcc -arch={0} -c FILE\"\n"
       "#endif\n\n",
-      family, major, minor);
+      family, arch.capability.major, arch.capability.minor, arch.is_exact ? "!=" : "<",
+      arch.is_exact ? "" : " or later");
 }
 
 } // namespace

@@ -213,10 +213,10 @@ void BodyWriter::run() {
 
 /// `{p.halves0, 1, 1024, 8192}`: Halves.
 std::string halves_text(const CodeSpelling& spell, const MatrixOperand& operand) {
-  const auto& [batches, rows, depth] = operand.extents;
+  const HalvesExtents& extents = operand.extents;
   return fmt::format("{{p.{}, {}, {}, {}}}", spell.parameter(*operand.halves),
-                     spell.integer(dim_expr(batches)), spell.integer(dim_expr(rows)),
-                     spell.integer(dim_expr(depth)));
+                     spell.integer(dim_expr(extents.batches)),
+                     spell.integer(dim_expr(extents.rows)), spell.integer(dim_expr(extents.depth)));
 }
 
 } // namespace
@@ -240,7 +240,10 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
                             numbers.path.use, numbers.vec.use, operand.from.map.is_affine),
                 "};");
   if (operand.halves)
-    write_function(out, "Halves halves(const Params& p)", halves_text(spell, operand));
+    write_function(out,
+                   fmt::format("{} halves(const Params& p)",
+                               operand.extents.packed ? "PackedHalves" : "Halves"),
+                   halves_text(spell, operand));
   write_function(out,
                  fmt::format("const {}* at(const Params& p, i64 batch, i64 mn, i64 k)", element),
                  spell.address(parameter, operand.from.map, spell.integer(operand.from.map.index)));

@@ -96,9 +96,11 @@ void write_entries(CodeWriter& out, const Module& module) {
                  kernel.space, declared_shared_bytes(variant));
   }
   out.blank();
-  const auto [major, minor] = capability_of(module.family);
+  const GpuArch family = arch_of(module.family);
+  const int least = 10 * family.capability.major + family.capability.minor;
   out.line("/// 10 * major + minor.");
-  out.line("constexpr int kLeastCapability = {};", 10 * major + minor);
+  out.line("constexpr int kLeastCapability = {}, kMostCapability = {};", least,
+           family.is_exact ? least : INT32_MAX);
 }
 
 /// Writes the check that every requirement of the module is at least 0.

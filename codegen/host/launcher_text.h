@@ -128,7 +128,7 @@ void start(const Call& call, const Entry& entry, const Shape& shape,
 }
 )cpp";
 
-/// This text follows the table kEntries and kLeastCapability.
+/// This text follows the table kEntries, kLeastCapability and kMostCapability.
 [[maybe_unused]] constexpr llvm::StringLiteral kDeviceText =
     R"cpp(int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
@@ -142,10 +142,11 @@ void start(const Call& call, const Entry& entry, const Shape& shape,
 int make_ready(int device) {
   const int capability = 10 * attribute(cudaDevAttrComputeCapabilityMajor, device) +
                          attribute(cudaDevAttrComputeCapabilityMinor, device);
-  if (capability < kLeastCapability)
+  if (capability < kLeastCapability || capability > kMostCapability)
     throw std::runtime_error("ingot: expected a GPU of compute capability " +
                              std::to_string(kLeastCapability / 10) + "." +
-                             std::to_string(kLeastCapability % 10) + " or newer, got " +
+                             std::to_string(kLeastCapability % 10) +
+                             (kMostCapability > kLeastCapability ? " or newer" : "") + ", got " +
                              std::to_string(capability / 10) + "." +
                              std::to_string(capability % 10));
   const int max_shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);

@@ -68,9 +68,11 @@ void write_raw(CodeWriter& out, const char* name, const char* what, const std::s
 const char* python_bool(bool value) { return value ? "True" : "False"; }
 
 void write_constants(CodeWriter& out, const Module& module) {
-  const auto [major, minor] = capability_of(module.family);
+  const GpuArch family = arch_of(module.family);
   out.line("NAME = \"{}\"", module.name);
-  out.line("LEAST_CAPABILITY = ({}, {})", major, minor);
+  out.line("LEAST_CAPABILITY = ({}, {})", family.capability.major, family.capability.minor);
+  out.line("IS_EXACT = {}  # the kernels run on that capability alone",
+           python_bool(family.is_exact));
   out.line("PREPARES = {}  # memory is prepared from the params, once",
            python_bool(!module.prepare.steps.empty()));
   out.line("PREPARES_BY_INPUTS = {}  # and depends on sizes that inputs alone have",

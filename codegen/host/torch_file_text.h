@@ -16,8 +16,8 @@ from torch import nn
 from torch.utils.cpp_extension import load_inline
 )py";
 
-/// This text follows NAME, LEAST_CAPABILITY, PREPARES, PREPARES_BY_INPUTS, INTERFACE, KERNELS,
-/// BINDING.
+/// This text follows NAME, LEAST_CAPABILITY, IS_EXACT, PREPARES, PREPARES_BY_INPUTS, INTERFACE,
+/// KERNELS, BINDING.
 inline constexpr llvm::StringLiteral kChainText =
     R"py(
 # ---- building and launching -----------------------------------------------------------------
@@ -31,13 +31,16 @@ def arch_flags():
         return []
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     found = sorted({torch.cuda.get_device_capability(i) for i in range(count)})
-    usable = [capability for capability in found if capability >= LEAST_CAPABILITY]
+    usable = [capability for capability in found
+              if (capability == LEAST_CAPABILITY if IS_EXACT else capability >= LEAST_CAPABILITY)]
     if not usable:
         raise RuntimeError(
-            f"ingot: {NAME}: expected an NVIDIA GPU of compute capability {LEAST_CAPABILITY} or "
-            f"more that PyTorch can use, got {found or 'none'}; to compile without one, set "
-            "TORCH_CUDA_ARCH_LIST to the capability of the GPUs that the file is for")
-    return [f"-gencode=arch=compute_{major}{minor},code=sm_{major}{minor}"
+            f"ingot: {NAME}: expected an NVIDIA GPU of compute capability {LEAST_CAPABILITY}"
+            f"{'' if IS_EXACT else ' or more'} that PyTorch can use, got {found or 'none'}; to "
+            "compile without one, set TORCH_CUDA_ARCH_LIST to the capability of the GPUs that the "
+            "file is for")
+    suffix = "a" if IS_EXACT else ""
+    return [f"-gencode=arch=compute_{major}{minor}{suffix},code=sm_{major}{minor}{suffix}"
             for major, minor in usable]
 
 

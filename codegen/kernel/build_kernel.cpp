@@ -32,8 +32,8 @@ KernelParameter number_parameter(Purpose purpose, const std::string& name, const
 }
 
 KernelParameter halves_parameter(const HalvesExtents& extents, const Buffer& buffer) {
-  const auto& [batches, rows, depth] = extents;
-  const Expr elements = dim_expr(batches) * dim_expr(rows) * dim_expr(depth);
+  const Expr elements =
+      dim_expr(extents.batches) * dim_expr(extents.rows) * dim_expr(extents.depth);
   return {Purpose::halves, DType::f32, elements, buffer, {}};
 }
 
@@ -152,7 +152,7 @@ void Completion::count_states() {
 void Completion::add_halves() {
   for (MatmulSide of : matmul_sides(group_)) {
     MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-    operand.extents = halves_extents(graph_, group_, of);
+    operand.extents = halves_extents(graph_, group_, of, site_.schedules.front().mainloop);
     operand.halves =
         append(kernel_.parameters,
                halves_parameter(operand.extents,
@@ -201,7 +201,7 @@ Kernel Completion::run() {
   place_parameters();
   count_states();
   const Schedule& first = site_.schedules.front();
-  if (first.mainloop == MainloopKind::halves) add_halves();
+  if (reads_halves(first.mainloop)) add_halves();
   if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back(
@@ -239,7 +239,7 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
     number = append(kernel.parameters, std::move(parameter));
   }
   for_each_read(operand, [&](uint32_t& parameter) { parameter = numbers.at(parameter); });
-  operand.extents = halves_extents(site.graph, site.group, of);
+  operand.extents = halves_extents(site.graph, site.group, of, site.schedules.front().mainloop);
   operand.halves =
       append(kernel.parameters,
              halves_parameter(operand.extents, site.buffers.halves.at({matmul.op, of.side})));

@@ -28,7 +28,8 @@ std::vector<size_t> operand_reads(const Graph& graph, const Group& group, Matmul
   return result;
 }
 
-HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of) {
+HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of,
+                             MainloopKind mainloop) {
   const AtomList batch = group.space.leaves(group.domain.batch);
   bool batched = false;
   for (size_t r : operand_reads(graph, group, of))
@@ -36,13 +37,35 @@ HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide 
       for (const Atom& atom : group.space.leaves(dim)) batched |= llvm::is_contained(batch, atom);
   return {batched ? group.space.extent(group.domain.batch) : Dim(1),
           group.space.extent(of.side == 0 ? group.domain.rows : group.domain.columns),
-          group.space.extent(group.matmuls[of.matmul].contraction)};
+          group.space.extent(group.matmuls[of.matmul].contraction), reads_packed(mainloop)};
 }
 
 Expr halves_bytes(const HalvesExtents& extents) {
   const Expr rows = dim_expr(extents.batches) * dim_expr(extents.rows);
+  if (extents.packed) {
+    const Expr row_blocks = ceil_div(dim_expr(extents.rows), sizes::kPackedRows);
+    const Expr depth_blocks = ceil_div(dim_expr(extents.depth), sizes::kPackedDepth);
+    constexpr int64_t kBlockBytes =
+        int64_t{sizes::kPackedRows} * sizes::kPackedDepth * sizes::kHalvesBytes;
+    return dim_expr(extents.batches) * row_blocks * depth_blocks * kBlockBytes +
+           rows * sizes::kHalvedRowBytes;
+  }
   const Expr aligned = ceil_div(dim_expr(extents.depth), sizes::kHalvesAligned);
   return rows * (aligned * (sizes::kHalvesBytes * sizes::kHalvesAligned) + sizes::kHalvedRowBytes);
+}
+
+Schedule guard_schedule(const Schedule& schedule) {
+  Schedule s = schedule;
+  s.skeleton = Skeleton::held;
+  s.mainloop = MainloopKind::guard;
+  s.promote_every = sizes::kPromoteEvery;
+  s.total_every = 0;
+  s.threads = 256; // as in the SIMT mainloop
+  s.warp_m = 64;
+  s.warp_n = 32;
+  s.slots = 1;
+  s.most_blocks = 0;
+  return s;
 }
 
 Schedule halving_schedule(const OperandSchedule& operand) {

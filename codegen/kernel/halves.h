@@ -13,10 +13,16 @@ std::vector<MatmulSide> matmul_sides(const Group& group);
 /// The reads that an operand's elements are made of, as indices in Group::reads.
 std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of);
 
-HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of);
+/// The halves of an operand as this mainloop reads them.
+HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of,
+                             MainloopKind mainloop = MainloopKind::halves);
 
 /// The size of Halves in memory.
 Expr halves_bytes(const HalvesExtents& extents);
+
+/// The schedule of the kernel that computes the tiles again whose halves do not suit, with the same
+/// tiles as a kernel that computes all of them.
+Schedule guard_schedule(const Schedule& schedule);
 
 /// A schedule with a warp for each row. `operand`: how the matmul's own schedule fetches the
 /// elements.

@@ -140,9 +140,10 @@ struct PointFrame {
   std::vector<GatherRead> gathers;
 };
 
-/// The extents of a matrix operand that is stored as halves.
+/// The extents and the layout of a matrix operand that is stored as halves.
 struct HalvesExtents {
   Dim batches, rows, depth; ///< rows of A, or columns of B
+  bool packed = false;      ///< in blocks (tile/packed_halves.cuh), not in rows (tile/halves.cuh)
   friend bool operator==(const HalvesExtents&, const HalvesExtents&) = default;
 };
 

@@ -2,6 +2,7 @@
 // See launch_shape.h.
 #include "codegen/kernel/launch_shape.h"
 
+#include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/cuts.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/split_k.h"
@@ -17,7 +18,7 @@ AxisParts shared_parts(const Schedule& s) { return {s.tile_n, s.parts}; }
 
 LaunchShape launch_of(const Expr& units, const Schedule& s) {
   LaunchShape launch;
-  launch.grid = {min(units, kMostBlocks), 1, 1};
+  launch.grid = {min(units, s.most_blocks > 0 ? s.most_blocks : kMostBlocks), 1, 1};
   launch.block = {s.threads, 1, 1};
   launch.shared_bytes = s.shared_bytes;
   launch.max_threads = s.threads;
@@ -28,7 +29,8 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
 } // namespace
 
 LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
-  if (s.skeleton == Skeleton::held) return launch_of(tile_count(body, s) * split_parts(body, s), s);
+  if (s.mainloop != MainloopKind::none || s.skeleton == Skeleton::held)
+    return launch_of(tile_count(body, s) * split_parts(body, s), s);
   Expr units = row_tile_count(body, s.tile_m);
   // Reductions of no elements have results too.
   if (s.skeleton == Skeleton::split)
@@ -37,12 +39,14 @@ LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
 }
 
 Expr tile_columns_of(const TileBody& body, const Schedule& s) {
-  if (s.skeleton == Skeleton::held) return s.step_n;
+  if (s.mainloop != MainloopKind::none || s.skeleton == Skeleton::held) return s.step_n;
   return s.skeleton == Skeleton::split ? part_width(body.columns, shared_parts(s)) : body.columns;
 }
 
 LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& s) {
-  return launch_of(dim_expr(extents.batches) * ceil_div(dim_expr(extents.rows), s.tile_m), s);
+  const int64_t aligned = extents.packed ? sizes::kPackedRows : 1;
+  const Expr rows = ceil_div(dim_expr(extents.rows), aligned) * aligned;
+  return launch_of(dim_expr(extents.batches) * ceil_div(rows, s.tile_m), s);
 }
 
 } // namespace ingot

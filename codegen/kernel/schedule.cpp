@@ -8,7 +8,8 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held", "streamed", "scanned", "split", "halving"};
+  static const char* const names[] = {"held",  "streamed", "scanned",
+                                      "split", "halving",  "specialised"};
   return names[static_cast<size_t>(skeleton)];
 }
 
@@ -35,6 +36,16 @@ bool Schedule::multiplies_like(const Schedule& other) const {
   return numbers(*this) == numbers(other);
 }
 
+namespace {
+
+const char* instructions_of(const Schedule& s) {
+  if (s.mainloop == MainloopKind::wgmma_halves) return "wgmma";
+  if (s.mainloop == MainloopKind::guard) return "guard";
+  return s.uses_tensor_cores() ? "mma" : "simt";
+}
+
+} // namespace
+
 std::string Schedule::text() const {
   if (skeleton == Skeleton::halving)
     return fmt::format("halving {}x{} threads {} vec {}", tile_m, tile_k, threads,
@@ -50,8 +61,8 @@ std::string Schedule::text() const {
         fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
                     operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
-                     uses_tensor_cores() ? "mma" : "simt", facts_of(compute).name, tile_m, tile_n,
-                     tile_k, step_n, warp_m, warp_n, slots, threads, paths, vec,
+                     instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
+                     warp_m, warp_n, slots, threads, paths, vec,
                      staged_stores ? " staged-stores" : "",
                      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
                          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),

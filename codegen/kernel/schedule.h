@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-enum class Skeleton : uint8_t { held, streamed, scanned, split, halving };
+enum class Skeleton : uint8_t { held, streamed, scanned, split, halving, specialised };
 enum class ComputeType : uint8_t {
   f32,
   f16,
@@ -28,12 +28,22 @@ const ComputeFacts& facts_of(ComputeType compute);
 
 /// The mainloops of the device library.
 enum class MainloopKind : uint8_t {
-  none,       ///< rows are loaded
-  staged_fma, ///< tile/simt_mainloop.cuh
-  copied_fma, ///< tile/fma_mainloop.cuh
-  tensor,     ///< tile/mma_mainloop.cuh
-  halves,     ///< tile/halves_mainloop.cuh
+  none,         ///< rows are loaded
+  staged_fma,   ///< tile/simt_mainloop.cuh
+  copied_fma,   ///< tile/fma_mainloop.cuh
+  tensor,       ///< tile/mma_mainloop.cuh
+  halves,       ///< tile/halves_mainloop.cuh
+  wgmma_halves, ///< tile/wgmma_halves_mainloop.cuh; all tiles
+  guard,        ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
 };
+/// True if a mainloop's operands have packed halves (tile/packed_halves.cuh).
+inline bool reads_packed(MainloopKind kind) {
+  return kind == MainloopKind::wgmma_halves || kind == MainloopKind::guard;
+}
+/// True if a mainloop's operands have halves.
+inline bool reads_halves(MainloopKind kind) {
+  return kind == MainloopKind::halves || reads_packed(kind);
+}
 
 enum class PathKind : uint8_t { direct, staged };
 enum class RowThreads : uint8_t { along_columns, along_rows };
@@ -55,6 +65,7 @@ struct Schedule {
   int64_t step_n = 1;            ///< the distance of tiles along the columns, at most tile_n
   int64_t threads = 256;         ///< threads of a block: whole warps, at most 1024
   int64_t min_blocks_per_sm = 1; ///< blocks for which the registers of an SM suffice
+  int64_t most_blocks = 0;       ///< of a grid, whose blocks take several tiles; 0: no limit
   int64_t group_rows = 8;        ///< rasterisation: row tiles side by side
 
   // Mainloops.
@@ -84,7 +95,11 @@ struct Schedule {
 
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
-    return mainloop == MainloopKind::tensor || mainloop == MainloopKind::halves;
+    return mainloop == MainloopKind::tensor || reads_halves(mainloop);
+  }
+  /// The threads that own the tile: all of the block, but for the warpgroup that copies.
+  int64_t tile_threads() const {
+    return skeleton == Skeleton::specialised ? threads - 128 : threads;
   }
   /// True if both cut a matrix into the same tiles and parts. Only then may a kernel read the sums
   /// and states that another one stored.

@@ -61,7 +61,7 @@ int64_t scratch_bytes(const TileBody& body, const Schedule& s) {
 /// The memory in which the stores stage their rows, one after another.
 int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
   if (!stages_rows(kernel, s)) return 0;
-  return sizes::staging_bytes(to_int(s.threads / 32), to_int(s.warp_m));
+  return sizes::staging_bytes(to_int(s.tile_threads() / 32), to_int(s.warp_m));
 }
 
 int64_t mainloop_bytes(const Schedule& s) {
@@ -73,6 +73,9 @@ int64_t mainloop_bytes(const Schedule& s) {
   case MainloopKind::copied_fma:
   case MainloopKind::tensor: return slots * sizes::stage_bytes(m, n, k, element);
   case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
+  case MainloopKind::wgmma_halves:
+    return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, n, k, element));
+  case MainloopKind::guard: return sizes::safe_bytes(m, n);
   }
   llvm_unreachable("not a mainloop");
 }
@@ -84,7 +87,10 @@ int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, red
 int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   const auto* body = std::get_if<TileBody>(&kernel.body);
   if (!body) return sizes::halving_bytes(to_int(s.tile_m), to_int(s.tile_k));
-  return std::max(scratch_bytes(*body, s) + staging_bytes(kernel, s), mainloop_bytes(s));
+  const int64_t stages = scratch_bytes(*body, s) + staging_bytes(kernel, s);
+  if (s.skeleton == Skeleton::specialised)
+    return sizes::specialised_bytes(to_int(mainloop_bytes(s)), to_int(stages));
+  return std::max(stages, mainloop_bytes(s));
 }
 
 } // namespace ingot

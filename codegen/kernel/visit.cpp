@@ -31,8 +31,9 @@ void walk(const MatrixOperand& operand, Visit visit) {
   walk(operand.frame, visit);
   walk(operand.prologue, visit);
   if (!operand.halves) return;
-  const auto& [batches, rows, depth] = operand.extents;
-  for (const Dim* extent : {&batches, &rows, &depth}) visit(dim_expr(*extent));
+  const HalvesExtents& extents = operand.extents;
+  for (const Dim* extent : {&extents.batches, &extents.rows, &extents.depth})
+    visit(dim_expr(*extent));
 }
 
 void walk(const MapStage& stage, Visit visit) { walk(stage.value, visit); }

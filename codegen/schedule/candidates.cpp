@@ -30,7 +30,9 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::copied_fma:
     return products * sums + 8 * (s.tile_m / 16 + s.tile_n / 16) + kAddressRegisters;
   // All products use one set of parts, one after the other.
-  case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
+  case MainloopKind::halves:
+  case MainloopKind::wgmma_halves:
+  case MainloopKind::guard: return (products + 1) * sums + kLoopRegisters;
   }
   llvm_unreachable("not a mainloop");
 }
@@ -71,6 +73,8 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::copied_fma: slots = {3, 4}; break;
   case MainloopKind::staged_fma: slots = {0}; break;
   case MainloopKind::halves: slots = {0, 3, 4, 5, 6}; break;
+  case MainloopKind::wgmma_halves:
+  case MainloopKind::guard: break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
@@ -114,8 +118,12 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
   return choices;
 }
 
-std::vector<ScheduleChoice> choices_for(const Group& group, const Schedule& usual) {
-  return group.matmuls.empty() ? row_choices(usual) : product_choices(usual);
+std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule& usual) {
+  if (site.group.matmuls.empty()) return row_choices(usual);
+  std::vector<ScheduleChoice> choices = product_choices(usual);
+  if (site.options.family == Family::sm_90a)
+    for (int64_t slots : {2, 3}) choices.emplace_back().wgmma = slots;
+  return choices;
 }
 
 } // namespace
@@ -125,7 +133,7 @@ std::optional<std::vector<Schedule>> chosen_schedules(const ScheduleSite& site,
   auto usual = choose_schedules(site);
   if (!usual) return llvm::consumeError(usual.takeError()), std::nullopt;
   if (choice == ScheduleChoice()) return std::move(*usual);
-  if (!llvm::is_contained(choices_for(site.group, usual->front()), choice)) return std::nullopt;
+  if (!llvm::is_contained(choices_for(site, usual->front()), choice)) return std::nullopt;
   auto schedules = choose_schedules(site, choice);
   if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
   const Schedule& first = schedules->front();
@@ -153,7 +161,7 @@ std::vector<ScheduleCandidate> candidates(const ScheduleSite& site,
   };
   add({});
   if (result.empty()) return result;
-  for (const ScheduleChoice& choice : choices_for(site.group, result.front().schedules.front()))
+  for (const ScheduleChoice& choice : choices_for(site, result.front().schedules.front()))
     add(choice);
   std::stable_sort(result.begin() + 1, result.end(),
                    [](const ScheduleCandidate& a, const ScheduleCandidate& b) {

@@ -2,12 +2,17 @@
 // See choose.h.
 #include "codegen/schedule/choose.h"
 
+#include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
+#include "codegen/schedule/cost_model.h"
 #include "codegen/schedule/halves.h"
+#include "codegen/schedule/wgmma.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <limits>
 
 namespace ingot {
 
@@ -38,7 +43,7 @@ constexpr ChoiceField kChoiceFields[] = {
     {"warp_n", &ScheduleChoice::warp_n},         {"stages", &ScheduleChoice::slots},
     {"group_rows", &ScheduleChoice::group_rows}, {"split_k", &ScheduleChoice::split_k},
     {"per_row", &ScheduleChoice::per_row},       {"held", &ScheduleChoice::held},
-    {"min_blocks", &ScheduleChoice::min_blocks}};
+    {"min_blocks", &ScheduleChoice::min_blocks}, {"wgmma", &ScheduleChoice::wgmma}};
 
 } // namespace
 
@@ -69,6 +74,36 @@ llvm::Expected<ScheduleChoice> ScheduleChoice::parse(llvm::StringRef text) {
   return choice;
 }
 
+namespace {
+
+/// Takes the candidate with so many slots.
+llvm::Error take_wgmma(const ScheduleSite& site, int64_t slots, std::vector<Schedule>& schedules) {
+  for (auto& candidate : wgmma_candidates(site, schedules))
+    if (candidate.front().slots == slots) {
+      schedules = std::move(candidate);
+      return llvm::Error::success();
+    }
+  return make_error(ErrorCode::unsupported, "no product by wgmma with {} slots", slots);
+}
+
+/// Takes the cheapest of `schedules` and the candidates of the target's family.
+void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
+  double least = std::numeric_limits<double>::infinity();
+  for (auto& candidate : wgmma_candidates(site, schedules)) {
+    if (least == std::numeric_limits<double>::infinity())
+      least = predict(site.kernel, schedules.front(), site.device, {}).seconds;
+    // A guard follows.
+    const double seconds =
+        predict(site.kernel, candidate.front(), site.device, {}).seconds +
+        predict(site.kernel, guard_schedule(candidate.front()), site.device, {}).seconds;
+    if (seconds >= least) continue;
+    least = seconds;
+    schedules = std::move(candidate);
+  }
+}
+
+} // namespace
+
 llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice) {
   auto schedules = site.group.matmuls.empty() ? choose_row_schedules(site, choice)
@@ -81,6 +116,11 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                         "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
                         "divide the tile",
                         schedule.shared_bytes, site.device.name, site.device.shared_per_block);
+  }
+  if (choice.wgmma > 0) {
+    if (auto error = take_wgmma(site, choice.wgmma, *schedules)) return error;
+  } else if (!site.group.matmuls.empty() && choice == ScheduleChoice()) {
+    take_cheapest(site, *schedules);
   }
   return schedules;
 }

@@ -18,6 +18,7 @@ struct ScheduleChoice {
   int64_t per_row = 0;            ///< threads that share a loaded row
   int64_t held = 0;               ///< elements of a chunk of the row per thread
   int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM
+  int64_t wgmma = 0;              ///< slots of a product by wgmma; 0: by mma.sync or FMA
 
   /// `tile_m=128 stages=4`; empty without any.
   std::string text() const;
@@ -31,6 +32,7 @@ struct ScheduleOptions {
   /// The least number of multiply-adds for which an f32 product is computed from halves. The time
   /// to make the halves in each launch is subtracted first.
   int64_t halves_from = int64_t{1} << 27;
+  Family family = Family::sm_80;
 };
 
 /// The type in which a group's matmuls multiply their operands; none: no kernel multiplies them.

@@ -224,7 +224,7 @@ enum class Math : uint8_t {
 };
 
 struct Options {
-  std::string target = "sm_80"; ///< GPU family; it decides which instructions may be used
+  std::string target = "sm_80"; ///< GPU family of instructions: sm_80, or sm_90a for Hopper alone
   /// The card that schedules are chosen for: a100, h100, h200, or native for the one present. Empty
   /// means native where there is a GPU, else the flagship of the family.
   std::string device = {};

@@ -218,7 +218,7 @@ enum { /* the rewrites that the compiler may apply */
 
 typedef struct ingot_options {
   size_t struct_size;
-  const char* target; /**< family; null: "sm_80" */
+  const char* target; /**< family: "sm_80" or "sm_90a"; null: "sm_80" */
   const char* device; /**< a100, h100, h200 or native; null: the card present, or the family's */
   ingot_precision precision;
   ingot_math math;

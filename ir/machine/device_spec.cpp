@@ -27,18 +27,49 @@ const std::vector<DeviceSpec>& device_presets() {
   return presets;
 }
 
-llvm::Expected<Target> make_target(const std::string& family, const std::string& device) {
-  if (family != "sm_80")
-    return make_error(
-        ErrorCode::invalid_argument,
-        "unknown target '{}': expected sm_80, the family of instructions to use, which "
-        "later cards run too; a card is a device: a100, h100, h200 or native",
-        family);
-  const std::string wanted = device.empty() ? "a100" : device;
+namespace {
+
+llvm::Expected<Family> parse_family(const std::string& name) {
+  for (Family family : {Family::sm_80, Family::sm_90a})
+    if (spelling(family) == name) return family;
+  return make_error(
+      ErrorCode::invalid_argument,
+      "unknown target '{}': expected sm_80, the family of instructions that all cards "
+      "from the A100 on run, or sm_90a for Hopper alone; a card is a device: a100, "
+      "h100, h200 or native",
+      name);
+}
+
+llvm::Expected<Target> target_of(Family family, const DeviceSpec& device) {
+  if (family == Family::sm_90a && device.arch != "sm_90")
+    return make_error(ErrorCode::invalid_argument,
+                      "target sm_90a: expected a Hopper card as the device, h100 or h200, got {} "
+                      "({}); choose target sm_80",
+                      device.name, device.arch);
+  return Target{family, device};
+}
+
+} // namespace
+
+llvm::StringRef spelling(Family family) { return family == Family::sm_80 ? "sm_80" : "sm_90a"; }
+
+std::string Target::arch() const { return family == Family::sm_90a ? "sm_90a" : device.arch; }
+
+llvm::Expected<Target> make_target(const std::string& family_name, const std::string& device) {
+  auto family = parse_family(family_name);
+  if (!family) return family.takeError();
+  const std::string flagship = *family == Family::sm_90a ? "h100" : "a100";
+  const std::string wanted = device.empty() ? flagship : device;
   for (const DeviceSpec& preset : device_presets())
-    if (preset.name == wanted) return Target{family, preset};
+    if (preset.name == wanted) return target_of(*family, preset);
   return make_error(ErrorCode::invalid_argument,
                     "unknown device '{}': expected a100, h100, h200 or native", device);
+}
+
+llvm::Expected<Target> make_target(const std::string& family_name, const DeviceSpec& native) {
+  auto family = parse_family(family_name);
+  if (!family) return family.takeError();
+  return target_of(*family, native);
 }
 
 } // namespace ingot

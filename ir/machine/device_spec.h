@@ -5,6 +5,8 @@
 
 #include "src/support/error.h"
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@ namespace ingot {
 /// Sources: vendor data sheets and the CUDA C++ Programming Guide, "Compute Capabilities".
 struct DeviceSpec {
   std::string name; ///< a100, h100, h200, or native
-  std::string arch; ///< architecture of the machine code: sm_80, sm_90
+  std::string arch; ///< the card's own architecture: sm_80, sm_90
   int64_t sm_count = 108;
   int64_t shared_per_block = 163 * 1024; ///< limit of shared memory per block, in bytes
   int64_t shared_per_sm = 164 * 1024;
@@ -36,14 +38,25 @@ struct DeviceSpec {
 inline constexpr int64_t kReservedSharedBytes = 1024;
 
 /// The sources and instructions that the compiler may use.
+enum class Family : uint8_t {
+  sm_80,  ///< for all cards from the A100 on
+  sm_90a, ///< for Hopper alone: those of sm_80, and wgmma and bulk copies
+};
+/// `sm_90a`
+llvm::StringRef spelling(Family family);
+
 struct Target {
-  std::string family; ///< sm_80
+  Family family = Family::sm_80;
   DeviceSpec device;
+  /// The architecture of the machine code: that of the card, or the family's if only one has it.
+  std::string arch() const;
 };
 
-/// Resolves --target and --device. An empty device is the family's flagship. For `native`, the
-/// caller must pass the spec of the card. Errors list the choices.
+/// Resolves --target and --device. An empty device is the family's flagship. Errors list the
+/// choices.
 llvm::Expected<Target> make_target(const std::string& family, const std::string& device);
+/// The same for the card that is present.
+llvm::Expected<Target> make_target(const std::string& family, const DeviceSpec& native);
 
 /// a100, h100, h200.
 const std::vector<DeviceSpec>& device_presets();

@@ -154,10 +154,14 @@ KernelFacts Explainer::describe_kernel(size_t index) {
     facts.source = "halves of a matmul's operand";
     for (OpId op : halving->ops)
       facts.ops.push_back({graph_.op(op).kind, op_line(graph_, graph_.op(op))});
+  } else if (kernel.variants.front().schedule.mainloop == MainloopKind::guard) {
+    facts.source = "guard of a matmul: tiles whose halves do not suit";
   } else {
     describe_group(index, facts);
   }
-  describe_traffic(kernel, facts);
+  // A guard moves data only for the tiles that it computes, which are not expected.
+  if (kernel.variants.front().schedule.mainloop != MainloopKind::guard)
+    describe_traffic(kernel, facts);
   facts.predicted =
       predict(kernel, kernel.variants.front().schedule, compilation_.target.device, dims_);
   return facts;

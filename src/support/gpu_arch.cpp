@@ -16,10 +16,10 @@ std::optional<GpuArch> parse_arch(llvm::StringRef arch) {
   return result;
 }
 
-ComputeCapability capability_of(llvm::StringRef arch) {
+GpuArch arch_of(llvm::StringRef arch) {
   const std::optional<GpuArch> parsed = parse_arch(arch);
   INGOT_ASSERT(parsed);
-  return parsed->capability;
+  return *parsed;
 }
 
 } // namespace ingot

@@ -25,7 +25,7 @@ struct GpuArch {
 /// nullopt if `arch` is not the name of an architecture.
 std::optional<GpuArch> parse_arch(llvm::StringRef arch);
 
-/// The capability of an architecture that a compile names. Another text is a bug.
-ComputeCapability capability_of(llvm::StringRef arch);
+/// The architecture that a compile names. Another text is a bug.
+GpuArch arch_of(llvm::StringRef arch);
 
 } // namespace ingot

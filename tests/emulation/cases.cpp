@@ -50,6 +50,7 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   CompileOptions options;
   options.precision = one.precision;
   options.halves_from = one.halves_from;
+  options.target = one.target;
   auto compilation = compile_graph(std::move(*graph), options);
   if (!compilation) return compilation.takeError();
   auto result = std::make_unique<Compilation>(std::move(*compilation));

@@ -22,6 +22,7 @@ struct Case {
   bool non_finite = false;
   /// Multiply-adds from which an f32 product is computed from halves.
   int64_t halves_from = ScheduleOptions().halves_from;
+  std::string target = "sm_80"; ///< the family
   /// How a tuner has the first kernel; by default as it is without one.
   ScheduleChoice choice = {};
 };

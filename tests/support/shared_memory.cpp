@@ -10,9 +10,14 @@ namespace ingot::testing {
 
 std::string shared_memory_assertion(const KernelCode& kernel, size_t v) {
   const KernelVariant& variant = kernel.variants[v];
-  const bool halves = llvm::is_contained(variant.includes, "kernels/halving.cuh");
-  const std::string taken = halves ? fmt::format("Halving<Kernel<V{}>>::kSharedBytes", v)
-                                   : fmt::format("SharedBytes<Kernel<V{}>>::kBytes", v);
+  const auto uses = [&](const char* header) {
+    return llvm::is_contained(variant.includes, header);
+  };
+  const char* const form = uses("kernels/halving.cuh") ? "Halving<Kernel<V{}>>::kSharedBytes"
+                           : uses("kernels/specialised.cuh")
+                               ? "SpecialisedBytes<Kernel<V{}>>::kBytes"
+                               : "SharedBytes<Kernel<V{}>>::kBytes";
+  const std::string taken = fmt::format(fmt::runtime(form), v);
   return fmt::format("namespace {} {{\n"
                      "static_assert({} == {}, \"the host plans shared memory\");\n}}\n",
                      kernel.space, taken, variant.launch.shared_bytes.text());

@@ -20,11 +20,12 @@ const char* const k94 = "94_gemm_biasadd_hardtanh_mish_groupnorm";
 const char* const k99 = "99_matmul_gelu_softmax";
 const char* const kProjection = "normalized_projection";
 
-void add(Sources& sources, const std::string& example, P precision, const std::string& device) {
+void add(Sources& sources, const std::string& example, P precision, const std::string& device,
+         const std::string& target = "sm_80") {
   const std::string path = std::string(INGOT_SOURCE_DIR) + "/examples/" + example + ".ingot";
   auto file = llvm::MemoryBuffer::getFile(path);
   REQUIRE(bool(file));
-  sources.add((*file)->getBuffer(), path, precision, device);
+  sources.add((*file)->getBuffer(), path, precision, device, target);
 }
 
 } // namespace
@@ -43,6 +44,13 @@ TEST_CASE("examples: no kernel in reduced precision uses local memory") {
   for (const char* example : {k22, k37, k94, k99})
     for (P precision : {P::high, P::medium}) add(sources, example, precision, "a100");
   check_local_memory(sources, "sm_80");
+}
+
+TEST_CASE("examples: no kernel for sm_90a uses local memory") {
+  Sources sources;
+  for (const char* example : {k22, k37, k94, k99, kProjection})
+    add(sources, example, P::highest, "h200", "sm_90a");
+  check_local_memory(sources, "sm_90a");
 }
 
 TEST_CASE("examples: no kernel for sm_90 uses local memory") {

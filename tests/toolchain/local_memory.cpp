@@ -19,9 +19,11 @@
 namespace ingot::testing {
 
 std::vector<KernelVariant> Sources::add(llvm::StringRef spec, llvm::StringRef name,
-                                        MatmulPrecision precision, const std::string& device) {
+                                        MatmulPrecision precision, const std::string& device,
+                                        const std::string& target) {
   CompileOptions options;
   options.device = device;
+  options.target = target;
   options.precision = precision;
   auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, name)), options);
   REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);
@@ -54,6 +56,9 @@ void check_local_memory(const Sources& sources, const std::string& arch) {
         if (entry.stack_bytes + entry.spill_store_bytes + entry.spill_load_bytes > 0)
           report(fmt::format("{}: {} bytes of stack, {} spilled", name, entry.stack_bytes,
                              entry.spill_store_bytes));
+      // Such as "wgmma.mma_async instructions are serialized" and "warpgroup.wait is injected".
+      for (const char* word : {"wgmma", "warpgroup"})
+        if (llvm::StringRef(output->log).contains(word)) report(name + ": " + output->log);
       const std::vector<uint32_t> frames = cubin_frames(output->cubin);
       if (frames.empty()) report(name + ": the machine code states no frame");
       for (uint32_t bytes : frames)

@@ -17,11 +17,13 @@ struct Sources {
   /// Adds and returns every variant of every kernel of `spec`, compiled for `device` (`a100`).
   /// Fails the test case where the graph does not compile.
   std::vector<KernelVariant> add(llvm::StringRef spec, llvm::StringRef name,
-                                 MatmulPrecision precision, const std::string& device);
+                                 MatmulPrecision precision, const std::string& device,
+                                 const std::string& target = "sm_80");
 };
 
 /// Compiles all sources for `arch` and checks that none uses local memory, by ptxas's word and by
-/// the frame that the machine code asks for. Skips the test case where there is no NVRTC.
+/// the frame that the machine code asks for, and that ptxas has no remark about wgmma. Skips the
+/// test case where there is no NVRTC.
 void check_local_memory(const Sources& sources, const std::string& arch);
 
 } // namespace ingot::testing

@@ -91,7 +91,9 @@ struct Switch : llvm::cl::opt<bool> {
 
 /// The options that choose the target, the device, the rewrites and the dumps.
 struct CompileFlags {
-  TextOption target{"target", "family", "instructions that may be used: sm_80 (default)", "sm_80"};
+  TextOption target{"target", "family",
+                    "instructions that may be used: sm_80 (default), or sm_90a for Hopper alone",
+                    "sm_80"};
   TextOption device{"device", "name",
                     "card that schedules are chosen for: a100, h100, h200, or native for\n"
                     "the one present (default: a100 for files, native for launches)"};
