@@ -255,6 +255,8 @@ void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody
 
 void write_halving_body(CodeWriter& out, const EmitContext& context, const HalvingBody& body) {
   write_operand_matrix(out, context, body.operand, 0, "Operand");
+  if (body.operand.extents.packed)
+    out.line("static constexpr int kPerRow = {};", context.numbers.per_row.use);
 }
 
 } // namespace ingot

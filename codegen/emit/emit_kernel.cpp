@@ -91,7 +91,8 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
 std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
   const auto* halving = std::get_if<HalvingBody>(&kernel_.body);
-  if (halving && halving->operand.extents.packed) names.emplace_back("tile/packed_halves.cuh");
+  if (halving && halving->operand.extents.packed && s.skeleton == Skeleton::halving)
+    names.emplace_back("tile/packed_halves.cuh");
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
   if (tile()->mainloops.size() > 1) names.push_back("tile/matmul_pair.cuh");

@@ -77,6 +77,7 @@ VariantNumbers::VariantNumbers(const Kernel& kernel) {
   Maker maker(kernel);
   if (const auto* halving = std::get_if<HalvingBody>(&kernel.body)) {
     operands.push_back(maker.operand(halving->operand, 0));
+    per_row = maker.number("int", "kPerRow", [](const Schedule& s) { return s.per_row; });
     return;
   }
   const auto& body = std::get<TileBody>(kernel.body);
@@ -113,6 +114,7 @@ std::vector<std::string> VariantNumbers::declarations(size_t v) const {
     add(store.vec);
     add(store.staged);
   }
+  if (!per_row.values.empty()) add(per_row);
   std::vector<std::string> lines;
   for (const auto& [type, values] : by_type)
     lines.push_back(fmt::format("static constexpr {} {};", type, values));

@@ -245,11 +245,11 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
              halves_parameter(operand.extents, site.buffers.halves.at({matmul.op, of.side})));
   kernel.body = HalvingBody{std::move(operand), prologue};
   add_dims(site.graph, kernel);
-  const HalvesExtents& extents = std::get<HalvingBody>(kernel.body).operand.extents;
+  const MatrixOperand& halved = std::get<HalvingBody>(kernel.body).operand;
   for (const Schedule* schedule : {&site.schedules.front(), &site.schedules.back()}) {
-    Schedule halving = halving_schedule(schedule->operands[of.index()]);
+    Schedule halving = halving_schedule(halved, schedule->operands[of.index()]);
     halving.shared_bytes = shared_bytes(kernel, halving);
-    kernel.variants.push_back({halving, {}, halving_launch(extents, halving), {}});
+    kernel.variants.push_back({halving, {}, halving_launch(halved.extents, halving), {}});
   }
   set_predicates(kernel);
   return kernel;

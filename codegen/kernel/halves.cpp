@@ -4,6 +4,7 @@
 
 #include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/index_map.h"
+#include "ir/assumed_size.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -68,13 +69,20 @@ Schedule guard_schedule(const Schedule& schedule) {
   return s;
 }
 
-Schedule halving_schedule(const OperandSchedule& operand) {
+Schedule halving_schedule(const MatrixOperand& operand, const OperandSchedule& fetched) {
   Schedule s;
+  s.threads = sizes::kHalvingThreads;
+  s.operands = {{PathKind::staged, fetched.vec}};
   s.skeleton = Skeleton::halving;
   s.tile_m = sizes::kHalvingRows;
   s.tile_k = sizes::kHalvingDepth;
-  s.threads = sizes::kHalvingThreads;
-  s.operands = {{PathKind::staged, operand.vec}};
+  const bool has_rows = operand.from.map.contiguous == Coordinate::k && fetched.vec > 1;
+  if (!operand.extents.packed || !has_rows) return s;
+  s.skeleton = Skeleton::packing;
+  const int64_t depth = assumed(operand.extents.depth);
+  while (s.per_row < s.threads && s.per_row * sizes::kPackedHeld < depth) s.per_row *= 2;
+  s.tile_m = s.threads / s.per_row;
+  s.tile_k = s.per_row * sizes::kPackedHeld;
   return s;
 }
 

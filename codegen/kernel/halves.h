@@ -24,8 +24,9 @@ Expr halves_bytes(const HalvesExtents& extents);
 /// tiles as a kernel that computes all of them.
 Schedule guard_schedule(const Schedule& schedule);
 
-/// A schedule with a warp for each row. `operand`: how the matmul's own schedule fetches the
-/// elements.
-Schedule halving_schedule(const OperandSchedule& operand);
+/// The schedule of the kernel that makes the halves of an operand: a warp for each row, or, for
+/// packed halves of contiguous rows, as many threads as hold a row. `fetched`: how the matmul's own
+/// schedule fetches the elements.
+Schedule halving_schedule(const MatrixOperand& operand, const OperandSchedule& fetched);
 
 } // namespace ingot

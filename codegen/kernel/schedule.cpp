@@ -8,8 +8,8 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held",  "streamed", "scanned",
-                                      "split", "halving",  "specialised"};
+  static const char* const names[] = {"held",    "streamed",    "scanned", "split",
+                                      "halving", "specialised", "packing"};
   return names[static_cast<size_t>(skeleton)];
 }
 
@@ -47,9 +47,9 @@ const char* instructions_of(const Schedule& s) {
 } // namespace
 
 std::string Schedule::text() const {
-  if (skeleton == Skeleton::halving)
-    return fmt::format("halving {}x{} threads {} vec {}", tile_m, tile_k, threads,
-                       operands.front().vec);
+  if (skeleton == Skeleton::halving || skeleton == Skeleton::packing)
+    return fmt::format("{} {}x{} threads {} vec {}", spelling(skeleton).str(), tile_m, tile_k,
+                       threads, operands.front().vec);
   if (mainloop == MainloopKind::none)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
                        tile_m, tile_n, threads, per_row,

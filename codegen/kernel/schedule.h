@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-enum class Skeleton : uint8_t { held, streamed, scanned, split, halving, specialised };
+enum class Skeleton : uint8_t { held, streamed, scanned, split, halving, specialised, packing };
 enum class ComputeType : uint8_t {
   f32,
   f16,

@@ -13,7 +13,8 @@ std::string shared_memory_assertion(const KernelCode& kernel, size_t v) {
   const auto uses = [&](const char* header) {
     return llvm::is_contained(variant.includes, header);
   };
-  const char* const form = uses("kernels/halving.cuh") ? "Halving<Kernel<V{}>>::kSharedBytes"
+  const char* const form = uses("kernels/halving.cuh")   ? "Halving<Kernel<V{}>>::kSharedBytes"
+                           : uses("kernels/packing.cuh") ? "Packing<Kernel<V{}>>::kSharedBytes"
                            : uses("kernels/specialised.cuh")
                                ? "SpecialisedBytes<Kernel<V{}>>::kBytes"
                                : "SharedBytes<Kernel<V{}>>::kBytes";

@@ -86,34 +86,21 @@ template <class K> struct Halving {
       const u32 other = ptx::shuffle_xor(largest, mask);
       largest = other > largest ? other : largest;
     }
-    const i32 exponent = static_cast<i32>(largest >> 23) - 127;
-    i32 shift = kScaledExponent - exponent;
-    if (shift > 126) shift = 126; // elements below 2^-112 stay weak
-    if (exponent == 128) shift = 0;
-    const f32 scale = math::power_of_two(shift);
+    RowSplit row_split(largest);
     const i64 row = row0 + ptx::thread_index() / 32;
-    u32 strong = 0, weak = 0;
     walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
       Vector<f16, kEight> high, low;
 #pragma unroll
-      for (int j = 0; j < kEight; ++j) {
-        const f32 t = eight.v[j] * scale, size = math::abs(t);
-        high.v[j] = from_f32<f16>(t);
-        low.v[j] = from_f32<f16>(t - to_f32(high.v[j]));
-        strong += size >= kLeastStrong ? 1 : 0;
-        weak |= eight.v[j] != 0.0f && size < kLeastNotWeak ? 1 : 0;
-      }
+      for (int j = 0; j < kEight; ++j) row_split.split(eight.v[j], high.v[j], low.v[j]);
       if (to.stores(row, k)) to.put(batch, row, k, high, low);
     });
 #pragma unroll
     for (int mask = 1; mask < 32; mask *= 2) {
-      strong += ptx::shuffle_xor(strong, mask);
-      weak |= ptx::shuffle_xor(weak, mask);
+      row_split.strong += ptx::shuffle_xor(row_split.strong, mask);
+      row_split.weak |= ptx::shuffle_xor(row_split.weak, mask);
     }
     if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
-    to.row(batch, row) = {
-        shift, largest == 0 ? static_cast<i32>(to.depth) : static_cast<i32>(strong),
-        (weak != 0 ? HalvedRow::kWeak : 0) | (exponent == 128 ? HalvedRow::kNotFinite : 0)};
+    to.row(batch, row) = row_split.record(largest, to.depth);
   }
 };
 

@@ -16,6 +16,8 @@ constexpr int kHalvingThreads = 256, kHalvingRows = kHalvingThreads / 32, kHalvi
 constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
 /// Packed halves (tile/packed_halves.cuh) come in blocks of so many rows and k.
 constexpr int kPackedRows = 64, kPackedDepth = 64;
+/// Elements of a row that a thread of the packing skeleton holds.
+constexpr int kPackedHeld = 32;
 
 } // namespace sizes
 } // namespace ingot

@@ -35,6 +35,36 @@ constexpr f32 kLeastStrong = 512.0f;
 constexpr f32 kLeastNotWeak = 0.25f;
 constexpr int kScaledExponent = 14;
 
+/// Splits the elements of a row into halves, and counts for its record.
+struct RowSplit {
+  i32 exponent, shift;
+  f32 scale;
+  u32 strong = 0, weak = 0;
+
+  /// `largest`: the bits of the row's largest |x|. Bits of |x| order like the values, with Inf and
+  /// NaN above all.
+  explicit INGOT_DEVICE RowSplit(u32 largest)
+      : exponent(static_cast<i32>(largest >> 23) - 127), shift(kScaledExponent - exponent) {
+    if (shift > 126) shift = 126; // elements below 2^-112 stay weak
+    if (exponent == 128) shift = 0;
+    scale = math::power_of_two(shift);
+  }
+
+  INGOT_DEVICE void split(f32 x, f16& high, f16& low) {
+    const f32 t = x * scale, size = math::abs(t);
+    high = from_f32<f16>(t);
+    low = from_f32<f16>(t - to_f32(high));
+    strong += size >= kLeastStrong ? 1 : 0;
+    weak |= x != 0.0f && size < kLeastNotWeak ? 1 : 0;
+  }
+
+  /// The record, once the counts are those of the whole row.
+  INGOT_DEVICE HalvedRow record(u32 largest, i64 depth) const {
+    return {shift, static_cast<i32>(largest == 0 ? depth : strong),
+            (weak != 0 ? HalvedRow::kWeak : 0) | (exponent == 128 ? HalvedRow::kNotFinite : 0)};
+  }
+};
+
 /// The scale of a row as two factors, 2^-shift in all: the whole power may be out of range although
 /// the scaled sum is not.
 struct Unscaling {

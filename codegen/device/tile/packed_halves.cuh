@@ -23,6 +23,8 @@ struct PackedHalves {
 
   INGOT_DEVICE i64 row_blocks() const { return (rows + kRows - 1) / kRows; }
   INGOT_DEVICE i64 depth_blocks() const { return (depth + kDepth - 1) / kDepth; }
+  /// k with the padding, in chunks.
+  INGOT_DEVICE i64 stored_chunks() const { return depth_blocks() * (kDepth / kChunk); }
   /// Rows with the padding.
   INGOT_DEVICE i64 stored_rows() const { return row_blocks() * kRows; }
   INGOT_DEVICE bool stores(i64 row, i64 k) const {
