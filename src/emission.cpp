@@ -35,13 +35,16 @@ EntryFacts facts_of(const EntryResources& entry) {
 /// architecture, for which ptxas would print hundreds.
 std::string source_head(llvm::StringRef family) {
   const GpuArch arch = arch_of(family);
+  const auto [major, minor] = arch.capability;
+  const std::string lacks = arch.is_exact
+                                ? fmt::format("!defined(__CUDA_ARCH_FEAT_SM{}{}_ALL)", major, minor)
+                                : fmt::format("__CUDA_ARCH__ < {}{}0", major, minor);
   return fmt::format(
       "// Compile it with: nvcc -arch={0} -c FILE\n"
-      "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ {3} {1}{2}0\n"
-      "#error \"the kernels need compute capability {1}.{2}{4}: nvcc -arch={0} -c FILE\"\n"
+      "#if defined(__CUDA_ARCH__) && {1}\n"
+      "#error \"the kernels need compute capability {2}.{3}{4}: nvcc -arch={0} -c FILE\"\n"
       "#endif\n\n",
-      family, arch.capability.major, arch.capability.minor, arch.is_exact ? "!=" : "<",
-      arch.is_exact ? "" : " or later");
+      family, lacks, major, minor, arch.is_exact ? "" : " or later");
 }
 
 } // namespace

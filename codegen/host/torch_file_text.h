@@ -38,7 +38,7 @@ def arch_flags():
             f"ingot: {NAME}: expected an NVIDIA GPU of compute capability {LEAST_CAPABILITY}"
             f"{'' if IS_EXACT else ' or more'} that PyTorch can use, got {found or 'none'}; to "
             "compile without one, set TORCH_CUDA_ARCH_LIST to the capability of the GPUs that the "
-            "file is for")
+            f"file is for{', such as 9.0a' if IS_EXACT else ''}")
     suffix = "a" if IS_EXACT else ""
     return [f"-gencode=arch=compute_{major}{minor}{suffix},code=sm_{major}{minor}{suffix}"
             for major, minor in usable]

@@ -23,7 +23,9 @@ public:
   }
 
   void add(const TileBody& body, const Schedule& s) {
-    for (size_t m = 0; m < body.mainloops.size(); ++m)
+    // Products from packed halves read nothing else of their operands.
+    const bool reads_operands = s.mainloop != MainloopKind::wgmma_halves;
+    for (size_t m = 0; reads_operands && m < body.mainloops.size(); ++m)
       for (size_t side : {0, 1})
         add(body.mainloops[m].operands[side], s.operands[2 * m + side].vec);
     for (const MemoryRead& read : body.frame.reads)

@@ -86,7 +86,7 @@ int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, red
 
 int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   const auto* body = std::get_if<TileBody>(&kernel.body);
-  if (s.skeleton == Skeleton::packing) return sizes::packing_bytes();
+  if (s.skeleton == Skeleton::packing) return sizes::packing_bytes(to_int(s.threads));
   if (!body) return sizes::halving_bytes(to_int(s.tile_m), to_int(s.tile_k));
   const int64_t stages = scratch_bytes(*body, s) + staging_bytes(kernel, s);
   if (s.skeleton == Skeleton::specialised)

@@ -76,20 +76,32 @@ llvm::Expected<ScheduleChoice> ScheduleChoice::parse(llvm::StringRef text) {
 
 namespace {
 
+/// The candidates of the target's family, which do not split K.
+std::vector<std::vector<Schedule>> family_candidates(const ScheduleSite& site,
+                                                     ScheduleChoice choice) {
+  if (site.options.family == Family::sm_80) return {};
+  choice.split_k = 1;
+  auto unsplit = choose_product_schedules(site, choice);
+  if (!unsplit)
+    return llvm::consumeError(unsplit.takeError()), std::vector<std::vector<Schedule>>();
+  return wgmma_candidates(site, *unsplit);
+}
+
 /// Takes the candidate with so many slots.
-llvm::Error take_wgmma(const ScheduleSite& site, int64_t slots, std::vector<Schedule>& schedules) {
-  for (auto& candidate : wgmma_candidates(site, schedules))
-    if (candidate.front().slots == slots) {
+llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
+                       std::vector<Schedule>& schedules) {
+  for (auto& candidate : family_candidates(site, choice))
+    if (candidate.front().slots == choice.wgmma) {
       schedules = std::move(candidate);
       return llvm::Error::success();
     }
-  return make_error(ErrorCode::unsupported, "no product by wgmma with {} slots", slots);
+  return make_error(ErrorCode::unsupported, "no product by wgmma with {} slots", choice.wgmma);
 }
 
 /// Takes the cheapest of `schedules` and the candidates of the target's family.
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
   double least = std::numeric_limits<double>::infinity();
-  for (auto& candidate : wgmma_candidates(site, schedules)) {
+  for (auto& candidate : family_candidates(site, {})) {
     if (least == std::numeric_limits<double>::infinity())
       least = predict(site.kernel, schedules.front(), site.device, {}).seconds;
     // A guard follows.
@@ -118,7 +130,7 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                         schedule.shared_bytes, site.device.name, site.device.shared_per_block);
   }
   if (choice.wgmma > 0) {
-    if (auto error = take_wgmma(site, choice.wgmma, *schedules)) return error;
+    if (auto error = take_wgmma(site, choice, *schedules)) return error;
   } else if (!site.group.matmuls.empty() && choice == ScheduleChoice()) {
     take_cheapest(site, *schedules);
   }

@@ -91,14 +91,13 @@ bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions&
 }
 
 void set_halves_warps(const Group& group, Schedule& s) {
-  constexpr int64_t kTotalEvery = 2048;
   const int64_t sums = s.tile_m * s.tile_n;
   s.promote_every = sizes::kPromoteEvery;
   const bool short_sums = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
     const Dim depth = group.space.extent(matmul.contraction);
-    return depth.is_fixed() && depth.fixed() <= kTotalEvery;
+    return depth.is_fixed() && depth.fixed() <= sizes::kTotalEvery;
   });
-  s.total_every = short_sums ? 0 : kTotalEvery;
+  s.total_every = short_sums ? 0 : sizes::kTotalEvery;
   s.tile_k = 32;
   s.slots = 3;
   s.threads = 256; // as in the SIMT mainloop

@@ -3,27 +3,29 @@
 #include "codegen/schedule/wgmma.h"
 
 #include "codegen/device/sizes/f32_products.h"
+#include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/tile_step.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace ingot {
 namespace {
 
-// Two warpgroups of 64 rows each share a tile, and a third one copies. Sums of more than 2048
-// products would pass the promised error, so longer ones have totals.
-constexpr int64_t kTile = 128, kThreads = 3 * 128, kTotalEvery = 2048;
+// Two warpgroups of 64 rows each share a tile, and a third one copies.
+constexpr int64_t kTile = 128, kThreads = 3 * 128;
 
 /// A product of packed halves, with the stages of an sm_80 schedule.
 std::optional<Schedule> from_halves(const ScheduleSite& site, const Schedule& usual,
                                     int64_t slots) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   const Dim columns = site.group.space.extent(site.group.domain.columns);
-  const auto tile = tile_columns(step_demand(site.group.reductions), assumed(columns), kTile);
+  const StepDemand demand = step_demand(site.group.reductions);
+  const auto tile = tile_columns(demand, assumed(columns), kTile);
   if (!tile || tile->width > kTile) return std::nullopt;
   const std::optional<int64_t> depth = body.mainloops.front().depth.constant();
   Schedule s = usual;
@@ -39,10 +41,15 @@ std::optional<Schedule> from_halves(const ScheduleSite& site, const Schedule& us
   s.warp_n = kTile;
   s.slots = slots;
   s.promote_every = sizes::kPackedDepth;
-  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+  s.total_every = depth && *depth <= sizes::kTotalEvery ? 0 : sizes::kTotalEvery;
   if (usual.vec > 1) s.vec = std::gcd(s.step_n, int64_t{2});
+  // Tiles begin with whole blocks of packed rows, and segments that span tiles with whole tiles.
+  const bool is_one_tile = columns.is_fixed() && columns.fixed() <= s.step_n;
+  if (!is_one_tile && s.step_n % sizes::kPackedRows != 0) return std::nullopt;
+  if (demand.divides % s.step_n != 0) return std::nullopt;
   s.shared_bytes = shared_bytes(site.kernel, s);
-  if (s.shared_bytes > site.device.shared_per_block) return std::nullopt;
+  const int64_t guard_bytes = shared_bytes(site.kernel, guard_schedule(s));
+  if (std::max(s.shared_bytes, guard_bytes) > site.device.shared_per_block) return std::nullopt;
   return s;
 }
 
@@ -51,9 +58,7 @@ std::optional<Schedule> from_halves(const ScheduleSite& site, const Schedule& us
 std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
                                                     llvm::ArrayRef<Schedule> usual) {
   std::vector<std::vector<Schedule>> result;
-  if (site.options.family != Family::sm_90a || site.group.matmuls.empty() ||
-      usual.front().mainloop != MainloopKind::halves || usual.front().splits_k() ||
-      site.group.matmuls.size() > 1)
+  if (usual.front().mainloop != MainloopKind::halves || site.group.matmuls.size() > 1)
     return result;
   for (int64_t slots : {3, 2}) {
     std::vector<Schedule> variants;

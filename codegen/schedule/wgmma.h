@@ -7,7 +7,7 @@
 namespace ingot {
 
 /// The legal schedules by wgmma for a group with matmuls, each as its variants in the order of a
-/// launch. `usual` are those of sm_80. Empty: none is legal.
+/// launch. `usual` are those of sm_80 without a split K. Empty: none is legal.
 std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
                                                     llvm::ArrayRef<Schedule> usual);
 

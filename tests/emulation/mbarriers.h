@@ -12,7 +12,6 @@ namespace ingot::emulation {
 
 class Mbarriers {
 public:
-  void clear() { barriers_.clear(); }
   void make(uint32_t at, uint32_t arrivals);
   /// One arrival, which announces `bytes`. Returns whether a phase ended.
   bool arrive(uint32_t at, int64_t bytes);

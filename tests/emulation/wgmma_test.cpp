@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32 products by wgmma from packed halves, as the compiler generates them for sm_90a: results,
 // stages behind them, and the guard that computes tiles again whose rows do not suit.
+#include "codegen/schedule/choose.h"
+#include "ir/text/parser.h"
 #include "tests/emulation/cases.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <limits>
+#include <tuple>
 
 using namespace ingot;
 using namespace ingot::emulation;
@@ -19,7 +22,6 @@ Case wgmma(const std::string& spec, std::vector<DimBindings> sizes = {{}}, int s
   result.halves_from = std::numeric_limits<int64_t>::min();
   result.target = "sm_90a";
   result.choice.wgmma = slots;
-  result.choice.split_k = 1;
   return result;
 }
 
@@ -46,7 +48,10 @@ TEST_CASE("emulation: f32 products by wgmma, however the operands lie") {
       wgmma("graph g(a: f32[m, k], b: f32[n, k]) { return matmul(a, b, transpose_b=true) }",
             {{{"m", 5}, {"n", 200}, {"k", 300}},
              {{"m", 5}, {"n", 6}, {"k", 4}},
-             {{"m", 200}, {"n", 5}, {"k", 1}}},
+             {{"m", 200}, {"n", 5}, {"k", 1}},
+             {{"m", 5}, {"n", 6}, {"k", 0}},
+             {{"m", 5}, {"n", 0}, {"k", 4}},
+             {{"m", 0}, {"n", 6}, {"k", 4}}},
             2),
   };
   for (const Case& one : cases) CHECK(has_wgmma(one));
@@ -69,6 +74,32 @@ TEST_CASE("emulation: stages behind f32 products by wgmma") {
   };
   for (const Case& one : cases) CHECK(has_wgmma(one));
   CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: tiles by wgmma begin with whole blocks of packed rows and whole segments") {
+  for (const auto& [columns, groups, is_legal] :
+       {std::tuple(240, 10, false), {640, 2, false}, {256, 4, true}}) {
+    CAPTURE(columns);
+    CompileOptions options;
+    options.target = "sm_90a";
+    options.halves_from = std::numeric_limits<int64_t>::min();
+    auto graph = parse_graph(fmt::format("graph g(a: f32[140, 260], b: f32[260, {}]) {{\n"
+                                         "  return group_norm(matmul(a, b), groups={}) }}",
+                                         columns, groups),
+                             "case");
+    REQUIRE(bool(graph));
+    auto compilation = compile_graph(std::move(*graph), options);
+    REQUIRE(bool(compilation));
+    ScheduleChoice choice;
+    choice.wgmma = 2;
+    auto schedules = choose_schedules(schedule_site(*compilation, 0), choice);
+    CHECK(bool(schedules) == is_legal);
+    if (!schedules) llvm::consumeError(schedules.takeError());
+  }
+}
+
+TEST_CASE("emulation: a row that is read twice is packed") {
+  CHECK(check_cases({product(3, 5, 8260, "matmul(a, b)")}) == "");
 }
 
 TEST_CASE("emulation: a guard computes the tiles again that halves do not suit") {

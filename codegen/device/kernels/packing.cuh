@@ -20,7 +20,7 @@ template <class K> struct Packing {
   static_assert(X::kMajor == Major::k, "rows are contiguous");
   static constexpr int kThreads = sizes::kHalvingThreads, kPerRow = K::kPerRow;
   static constexpr int kRows = kThreads / kPerRow, kWarpsOfRow = kPerRow / 32;
-  static constexpr int kSharedBytes = sizes::packing_bytes();
+  static constexpr int kSharedBytes = sizes::packing_bytes(kThreads);
   static constexpr int kChunk = PackedHalves::kChunk;
   static constexpr int kHeld = sizes::kPackedHeld / kChunk; ///< chunks that a thread holds
   using Chunk = Vector<f32, kChunk>;

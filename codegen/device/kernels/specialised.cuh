@@ -37,7 +37,10 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
   using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
   constexpr bool kHasScratch = ScratchBytes<L, typename K::Stages>::kBytes > 0;
   const TileGrid grid = K::grid(params);
-  const KRange k = {0, K::contraction(params, 0)};
+  static_assert(L::kThreads == 256, "the registers are for two warpgroups that multiply");
+  // Without rows or columns there are no halves, but there is a tile.
+  const bool is_empty = grid.rows == 0 || grid.cols == 0;
+  const KRange k = {0, is_empty ? 0 : K::contraction(params, 0)};
   const typename Source::Ring ring = {ptx::shared_address(ptx::shared_memory())};
   if (ptx::thread_index() == 0) ring.make();
   ptx::block_barrier();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers in shared memory that count arrivals and bytes (sm_90). A phase ends when all of its
-// arrivals and all announced bytes have come. Waits tell phases apart by their parity alone, so a
-// thread must not wait for a phase before the last but one has ended.
+// arrivals and all announced bytes have come. A wait names a phase by its parity alone. So a thread
+// may wait only for the current phase or the one before it.
 #pragma once
 
 #include "ptx/shared.cuh"

@@ -33,16 +33,16 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define INGOT_SUMS_8(j) \
+#define INGOT_D8(j) \
   "+f"(d[0][(j)]), "+f"(d[0][(j) + 1]), "+f"(d[1][(j)]), "+f"(d[1][(j) + 1])
-#define INGOT_SUMS_64(j) \
-  INGOT_SUMS_8(j), INGOT_SUMS_8((j) + 2), INGOT_SUMS_8((j) + 4), INGOT_SUMS_8((j) + 6), \
-  INGOT_SUMS_8((j) + 8), INGOT_SUMS_8((j) + 10), INGOT_SUMS_8((j) + 12), INGOT_SUMS_8((j) + 14)
+#define INGOT_D64(j) \
+  INGOT_D8(j), INGOT_D8((j) + 2), INGOT_D8((j) + 4), INGOT_D8((j) + 6), \
+  INGOT_D8((j) + 8), INGOT_D8((j) + 10), INGOT_D8((j) + 12), INGOT_D8((j) + 14)
 // clang-format on
 
 /// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element with k innermost. `a` and `b` describe the
-/// matrices (tile/wgmma_stage.cuh). A thread has d[half][2 * (n8 block) + parity] (PTX ISA,
-/// "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
+/// matrices (tile/wgmma_halves_mainloop.cuh). A thread has d[half][2 * (n8 block) + parity] (PTX
+/// ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
 template <int kN, class Element> struct Wgmma;
 
 template <> struct Wgmma<128, f16> {
@@ -50,14 +50,14 @@ template <> struct Wgmma<128, f16> {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
                  "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" INGOT_REGISTERS_64
                  "}, %64, %65, p, 1, 1, 0, 0;\n}"
-                 : INGOT_SUMS_64(0), INGOT_SUMS_64(16)
+                 : INGOT_D64(0), INGOT_D64(16)
                  : "l"(a), "l"(b), "r"(static_cast<i32>(adds)));
   }
 };
 
 #undef INGOT_REGISTERS_64
-#undef INGOT_SUMS_8
-#undef INGOT_SUMS_64
+#undef INGOT_D8
+#undef INGOT_D64
 
 } // namespace ptx
 } // namespace ingot

@@ -129,8 +129,8 @@ constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_t
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }
 
-/// The packing skeleton: three numbers of each of its 8 warps.
-constexpr int packing_bytes() { return 3 * 8 * 4; }
+/// The packing skeleton: three numbers of each warp.
+constexpr int packing_bytes(int threads) { return 3 * (threads / 32) * 4; }
 
 /// A ring of slots, each with two mbarriers.
 constexpr int slot_ring_bytes(int slots, int slot_bytes) { return slots * (slot_bytes + 2 * 8); }

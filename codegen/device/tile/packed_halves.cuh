@@ -31,7 +31,7 @@ struct PackedHalves {
     return row < stored_rows() && k < depth_blocks() * kDepth;
   }
 
-  /// A row block behind the last one is the last one: nobody uses its products.
+  /// Row blocks past the end read the last block; their products are not used.
   INGOT_DEVICE const u8* block(i64 batch, i64 row_block, i64 depth_block, int half) const {
     const i64 blocks = row_blocks();
     const i64 of_batch = batches == 1 ? 0 : batch * blocks;
