@@ -17,7 +17,7 @@ std::vector<size_t> operand_reads(const Graph& graph, const Group& group, Matmul
 HalvesExtents halves_extents(const Graph& graph, const Group& group, MatmulSide of,
                              MainloopKind mainloop = MainloopKind::halves);
 
-/// The size of Halves in memory.
+/// The bytes of the halves in memory, in their layout.
 Expr halves_bytes(const HalvesExtents& extents);
 
 /// The schedule of the kernel that computes the tiles again whose halves do not suit, with the same

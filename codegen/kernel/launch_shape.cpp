@@ -13,6 +13,11 @@ namespace {
 /// The most blocks of a grid. For more tiles, blocks take several each.
 constexpr int64_t kMostBlocks = 2147483647;
 
+/// True if the units of a kernel are tiles of the whole domain, not rows.
+bool has_tiles(const Schedule& s) {
+  return s.skeleton == Skeleton::held || s.skeleton == Skeleton::specialised;
+}
+
 /// The parts of a row under the split skeleton, one per block.
 AxisParts shared_parts(const Schedule& s) { return {s.tile_n, s.parts}; }
 
@@ -29,8 +34,7 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
 } // namespace
 
 LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
-  if (s.mainloop != MainloopKind::none || s.skeleton == Skeleton::held)
-    return launch_of(tile_count(body, s) * split_parts(body, s), s);
+  if (has_tiles(s)) return launch_of(tile_count(body, s) * split_parts(body, s), s);
   Expr units = row_tile_count(body, s.tile_m);
   // Reductions of no elements have results too.
   if (s.skeleton == Skeleton::split)
@@ -39,7 +43,7 @@ LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
 }
 
 Expr tile_columns_of(const TileBody& body, const Schedule& s) {
-  if (s.mainloop != MainloopKind::none || s.skeleton == Skeleton::held) return s.step_n;
+  if (has_tiles(s)) return s.step_n;
   return s.skeleton == Skeleton::split ? part_width(body.columns, shared_parts(s)) : body.columns;
 }
 

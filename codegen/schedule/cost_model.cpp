@@ -174,8 +174,8 @@ void Predictor::rows() {
   cost_.seconds = busy + cost_.idle;
 }
 
-/// The same by wgmma, which reads operands from shared memory for each product: a warpgroup reads
-/// its 64 rows and all columns.
+/// The seconds that an SM spends in the mainloop by wgmma of one tile. Each product reads its
+/// operands from shared memory: a warpgroup reads its 64 rows and all columns.
 double Predictor::wgmma_mainloop(double depth) {
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const ComputeFacts& facts = facts_of(s_.compute);

@@ -5,7 +5,6 @@
 #include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/tile_step.h"

@@ -16,11 +16,13 @@ namespace {
 
 /// Whether results differ, in any of several orders, because of the operation that `options` skip.
 bool is_noticed(const BuiltCase& built, const Outcome& whole, RunOptions options) {
-  for (uint64_t seed = 1; seed <= 32; ++seed) {
-    options.adversary.seed = seed;
-    const Outcome outcome = built.run(options);
-    if (!built.judge(outcome).empty() || !difference(whole, outcome).empty()) return true;
-  }
+  for (uint64_t seed = 1; seed <= 32; ++seed)
+    for (const bool late : {true, false}) {
+      options.adversary.seed = seed;
+      options.adversary.late_copies = late;
+      const Outcome outcome = built.run(options);
+      if (!built.judge(outcome).empty() || !difference(whole, outcome).empty()) return true;
+    }
   return false;
 }
 
@@ -33,6 +35,10 @@ constexpr Mutation kBarrier = {"barrier", Operation::barrier};
 constexpr Mutation kWait = {"wait", Operation::copy_wait};
 constexpr Mutation kWarpBarrier = {"warp barrier", Operation::warp_barrier};
 constexpr Mutation kCommit = {"commit", Operation::copy_commit};
+constexpr Mutation kGroupBarrier = {"barrier of the group", Operation::group_barrier};
+constexpr Mutation kArrival = {"arrival", Operation::arrival};
+constexpr Mutation kPhaseWait = {"wait for a phase", Operation::phase_wait};
+constexpr Mutation kProductWait = {"wait for products", Operation::product_wait};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
 /// Blocks take several tiles, so that operations between tiles count too, unless there are
@@ -265,4 +271,41 @@ TEST_CASE("emulation: every barrier of streamed rows is needed") {
   check_each(
       kBarrier,
       {"graph g(x: f32[m, 33000]) { return x / sum(x, axis=1, keepdim=true) }", {{{"m", 2}}}}, 2);
+}
+
+namespace {
+
+/// Four tiles of an f32 product by wgmma, by one block, with sums of columns through scratch.
+Case wgmma(int64_t depth, int slots) {
+  Case result{"graph g(x: f32[200, k], w: f32[132, k]) {\n"
+              "  h = matmul(x, w, transpose_b=true)\n"
+              "  return h - mean(h, axis=0, keepdim=true) }",
+              {{{"k", depth}}}};
+  result.precision = ingot::MatmulPrecision::highest;
+  result.halves_from = std::numeric_limits<int64_t>::min();
+  result.target = "sm_90a";
+  result.choice.wgmma = slots;
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("emulation: every operation that orders a specialised kernel is needed") {
+  // Five slots' k a tile, through a ring of two.
+  const Case long_rows = wgmma(300, 2);
+  REQUIRE(schedules_of(long_rows).find("wgmma f16x3") == 0);
+  // One in the kernel itself. Of the guard's, two a tile, the first one alone is needed: behind it
+  // come records of rows that suit as well.
+  check_each(kBarrier, long_rows, 1 + 8, {1, 2, 3, 4, 5, 6, 7});
+  // Of a tile, that behind the stages is idle here: a warpgroup gets no further ahead than the ring
+  // lets it.
+  check_each(kGroupBarrier, long_rows, 8, {1, 3, 5, 7});
+  check_each(kArrival, long_rows, 20);
+  check_each(kPhaseWait, long_rows, 20);
+  check_each(kProductWait, long_rows, 20);
+}
+
+TEST_CASE("emulation: tiles of a specialised kernel do not share scratch with the next one") {
+  // One slot's k: a warpgroup could be two tiles ahead. Nothing comes behind the last tile.
+  check_each(kGroupBarrier, wgmma(64, 3), 8, {7});
 }

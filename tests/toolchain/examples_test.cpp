@@ -50,6 +50,8 @@ TEST_CASE("examples: no kernel for sm_90a uses local memory") {
   Sources sources;
   for (const char* example : {k22, k37, k94, k99, kProjection})
     add(sources, example, P::highest, "h200", "sm_90a");
+  sources.add("graph g(x: f32[1000, 1000], w: f32[8191, 1000]) { return linear(x, w) }",
+              "odd extents", P::highest, "h200", "sm_90a");
   check_local_memory(sources, "sm_90a");
 }
 
