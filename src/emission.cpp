@@ -36,15 +36,19 @@ EntryFacts facts_of(const EntryResources& entry) {
 std::string source_head(llvm::StringRef family) {
   const GpuArch arch = arch_of(family);
   const auto [major, minor] = arch.capability;
+  // For -arch=sm_90a nvcc 13 also makes PTX for compute_90, which lacks the instructions.
+  const std::string number = family.split('_').second.str();
+  const std::string flag = arch.is_exact
+                               ? fmt::format("-gencode=arch=compute_{0},code=sm_{0}", number)
+                               : fmt::format("-arch={}", family);
   const std::string lacks = arch.is_exact
                                 ? fmt::format("!defined(__CUDA_ARCH_FEAT_SM{}{}_ALL)", major, minor)
                                 : fmt::format("__CUDA_ARCH__ < {}{}0", major, minor);
-  return fmt::format(
-      "// Compile it with: nvcc -arch={0} -c FILE\n"
-      "#if defined(__CUDA_ARCH__) && {1}\n"
-      "#error \"the kernels need compute capability {2}.{3}{4}: nvcc -arch={0} -c FILE\"\n"
-      "#endif\n\n",
-      family, lacks, major, minor, arch.is_exact ? "" : " or later");
+  return fmt::format("// Compile it with: nvcc {0} -c FILE\n"
+                     "#if defined(__CUDA_ARCH__) && {1}\n"
+                     "#error \"the kernels need compute capability {2}.{3}{4}: nvcc {0} -c FILE\"\n"
+                     "#endif\n\n",
+                     flag, lacks, major, minor, arch.is_exact ? "" : " or later");
 }
 
 } // namespace

@@ -95,9 +95,9 @@ void set_halves_warps(const Group& group, Schedule& s) {
   s.promote_every = sizes::kPromoteEvery;
   const bool short_sums = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
     const Dim depth = group.space.extent(matmul.contraction);
-    return depth.is_fixed() && depth.fixed() <= sizes::kTotalEvery;
+    return depth.is_fixed() && depth.fixed() <= kTotalEvery;
   });
-  s.total_every = short_sums ? 0 : sizes::kTotalEvery;
+  s.total_every = short_sums ? 0 : kTotalEvery;
   s.tile_k = 32;
   s.slots = 3;
   s.threads = 256; // as in the SIMT mainloop

@@ -7,6 +7,9 @@
 
 namespace ingot {
 
+/// Products of promoted sums on tensor cores before they move to totals.
+inline constexpr int64_t kTotalEvery = 2048;
+
 /// True for f32 products with the precision `highest` that are large enough to pay for the halves
 /// of their operands.
 bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);

@@ -6,6 +6,7 @@
 #include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
+#include "codegen/schedule/halves.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/tile_step.h"
 
@@ -40,7 +41,7 @@ std::optional<Schedule> from_halves(const ScheduleSite& site, const Schedule& us
   s.warp_n = kTile;
   s.slots = slots;
   s.promote_every = sizes::kPackedDepth;
-  s.total_every = depth && *depth <= sizes::kTotalEvery ? 0 : sizes::kTotalEvery;
+  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
   if (usual.vec > 1) s.vec = std::gcd(s.step_n, int64_t{2});
   // Tiles begin with whole blocks of packed rows, and segments that span tiles with whole tiles.
   const bool is_one_tile = columns.is_fixed() && columns.fixed() <= s.step_n;

@@ -29,15 +29,36 @@ std::string constant_of(llvm::StringRef text, llvm::StringRef name) {
   return rest.take_front(rest.find("\"\"\"")).str();
 }
 
-std::string cuda_half(const char* graph) {
+std::string cuda_half(const char* graph, const std::string& target) {
   auto parsed = parse_graph(graph, "test");
   REQUIRE(bool(parsed));
-  auto compilation = compile_graph(std::move(*parsed), {});
+  CompileOptions options;
+  options.target = target;
+  auto compilation = compile_graph(std::move(*parsed), options);
   REQUIRE(bool(compilation));
   auto cuda = paste_headers("test.cu", module_source(compilation->module), device_headers());
   REQUIRE(bool(cuda));
   const std::string text = torch_file(compilation->module, *cuda, {"0", "a100", "highest"});
   return constant_of(text, "INTERFACE") + constant_of(text, "KERNELS");
+}
+
+/// Compiles the CUDA half of `graph` with `nvcc`.
+void check_compiles(const std::string& nvcc, const char* graph, const std::string& target,
+                    const std::string& flag) {
+  llvm::SmallString<128> source, log;
+  REQUIRE(!llvm::sys::fs::createTemporaryFile("ingot-torch", "cu", source));
+  REQUIRE(!llvm::sys::fs::createTemporaryFile("ingot-torch", "log", log));
+  std::error_code failure;
+  llvm::raw_fd_ostream(source, failure) << cuda_half(graph, target);
+  const std::string object = source.str().str() + ".o";
+  const llvm::StringRef words[] = {nvcc, "-std=c++17", flag,      "-c",          source,
+                                   "-o", object,       "-Werror", "all-warnings"};
+  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
+  const int status = llvm::sys::ExecuteAndWait(nvcc, words, std::nullopt, redirects, 240);
+  auto said = llvm::MemoryBuffer::getFile(log);
+  CHECK_MESSAGE(status == 0, (said ? (*said)->getBuffer().str() : std::string()));
+  for (const std::string& file : {source.str().str(), log.str().str(), object})
+    llvm::sys::fs::remove(file);
 }
 
 } // namespace
@@ -46,21 +67,13 @@ TEST_CASE("torch file: nvcc compiles kernels and launching code") {
   auto nvcc = llvm::sys::findProgramByName("nvcc");
   if (!nvcc) nvcc = llvm::sys::findProgramByName("nvcc", {"/usr/local/cuda/bin"});
   if (!nvcc) INGOT_SKIP("no nvcc in PATH or /usr/local/cuda/bin");
-  llvm::SmallString<128> source, log;
-  REQUIRE(!llvm::sys::fs::createTemporaryFile("ingot-torch", "cu", source));
-  REQUIRE(!llvm::sys::fs::createTemporaryFile("ingot-torch", "log", log));
-  std::error_code failure;
-  llvm::raw_fd_ostream(source, failure) << cuda_half(
-      "graph rows(x: f32[m, n], mask: bool[m, n], param b: f32[n]) {\n"
-      "  return softmax(where(mask, x, 0.0) + (b + 1), axis=1), y = argmax(x, axis=1)\n"
-      "}\n");
-  const std::string object = source.str().str() + ".o";
-  const llvm::StringRef words[] = {*nvcc, "-std=c++17", "-arch=sm_80", "-c",          source,
-                                   "-o",  object,       "-Werror",     "all-warnings"};
-  const std::optional<llvm::StringRef> redirects[] = {std::nullopt, log.str(), log.str()};
-  const int status = llvm::sys::ExecuteAndWait(*nvcc, words, std::nullopt, redirects, 240);
-  auto said = llvm::MemoryBuffer::getFile(log);
-  CHECK_MESSAGE(status == 0, (said ? (*said)->getBuffer().str() : std::string()));
-  for (const std::string& file : {source.str().str(), log.str().str(), object})
-    llvm::sys::fs::remove(file);
+  check_compiles(*nvcc,
+                 "graph rows(x: f32[m, n], mask: bool[m, n], param b: f32[n]) {\n"
+                 "  return softmax(where(mask, x, 0.0) + (b + 1), axis=1), y = argmax(x, axis=1)\n"
+                 "}\n",
+                 "sm_80", "-arch=sm_80");
+  check_compiles(*nvcc,
+                 "graph product(x: f32[m, 4096], param w: f32[4096, 4096]) {\n"
+                 "  return group_norm(linear(x, w), groups=64) }\n",
+                 "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
 }

@@ -19,6 +19,7 @@ template <class K> struct SpecialisedBytes {
   using Layout = typename K::Source::Layout;
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
                                  StagingBytes<Layout, typename K::Stages>::kBytes;
+  static constexpr int kFirst = sizes::specialised_bytes(K::Source::Ring::kBytes, 0); ///< scratch
   static constexpr int kBytes = sizes::specialised_bytes(K::Source::Ring::kBytes, kStages);
 };
 
@@ -59,8 +60,7 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
     Fragment<L, K::kSlots> fragment;
     Source::multiply(thread, k, ring, place, fragment.v[0]);
     TileContext tile =
-        grid.place(unit, ptx::opaque(thread),
-                   ptx::shared_memory() + sizes::specialised_bytes(Source::Ring::kBytes, 0));
+        grid.place(unit, ptx::opaque(thread), ptx::shared_memory() + SpecialisedBytes<K>::kFirst);
     tile.group = 1;
     tile.threads = L::kThreads;
     Source::finish(params, tile, fragment.v[0]);

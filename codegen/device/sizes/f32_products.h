@@ -8,9 +8,6 @@ namespace sizes {
 /// Products of a sum between promotions (the bound in tile/promotion.cuh).
 constexpr int kPromoteEvery = 32;
 
-/// Products of promoted sums on tensor cores before they move to totals.
-constexpr int kTotalEvery = 2048;
-
 /// The kernel that makes halves: a block's threads, its rows, and elements of a row at a time.
 constexpr int kHalvingThreads = 256, kHalvingRows = kHalvingThreads / 32, kHalvingDepth = 512;
 
