@@ -37,7 +37,7 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
     add("kWarpM", s.warp_m);
     add("kWarpN", s.warp_n);
   }
-  if (!is_staged_fma && !is_guard) add(is_wgmma ? "kSlots" : "kStages", s.slots);
+  if (!is_staged_fma && !is_guard) add(is_wgmma ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
   if (is_halves || is_wgmma) add("kTotalEvery", s.total_every);
   if (is_tensor) add("kStagedLoads", s.staged_loads);

@@ -61,7 +61,7 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
     Source::multiply(thread, k, ring, place, fragment.v[0]);
     TileContext tile =
         grid.place(unit, ptx::opaque(thread), ptx::shared_memory() + SpecialisedBytes<K>::kFirst);
-    tile.group = 1;
+    tile.barrier_id = 1;
     tile.threads = L::kThreads;
     Source::finish(params, tile, fragment.v[0]);
     Results results(tile.thread);

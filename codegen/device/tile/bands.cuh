@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the stages of a large tile band by band: a loop takes a few rows of each thread at a time
 // through all stages, and then moves the thread's other rows up. The loop is not unrolled, so that
-// a kernel has the code of one band instead of that of a whole tile, which compiles
-// faster. Registers have no dynamic index: that is why the rows move.
+// a kernel has the code of one band instead of that of a whole tile, and compiles faster. Registers
+// have no dynamic index: that is why the rows move.
 #pragma once
 
 #include "tile/stages.cuh"

@@ -15,23 +15,23 @@ struct TileContext {
   i64 col0;    ///< domain column of the tile's first column
   i64 row_end; ///< first domain row after the tile, within tile and domain
   i64 col_end;
-  u8* scratch;     ///< the group's scratch in shared memory, aligned to 128 bytes
-  i32 group = 0;   ///< the group's barrier, 1 to 15; 0: the group is the whole block
-  i32 threads = 0; ///< of a group that is not the block
+  u8* scratch;        ///< the group's scratch in shared memory, aligned to 128 bytes
+  i32 barrier_id = 0; ///< the group's, 1 to 15; 0: the group is the whole block
+  i32 threads = 0;    ///< of a group that is not the block
 
   /// A barrier of the group.
   INGOT_DEVICE void barrier() const {
-    if (group == 0)
+    if (barrier_id == 0)
       ptx::block_barrier();
     else
-      ptx::group_barrier(group, threads);
+      ptx::group_barrier(barrier_id, threads);
   }
   /// A barrier of the warp.
   INGOT_DEVICE void warp_barrier() const { ptx::warp_barrier(); }
   /// A barrier of the group. Returns whether any thread passed true.
   INGOT_DEVICE bool barrier_any(bool value) const {
-    return group == 0 ? ptx::block_barrier_any(value)
-                      : ptx::group_barrier_any(group, threads, value);
+    return barrier_id == 0 ? ptx::block_barrier_any(value)
+                           : ptx::group_barrier_any(barrier_id, threads, value);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop of f32 products on sm_90a: three products of halves (tile/halves.cuh) for one f32
 // product, by wgmma from a ring of slots. All tiles are computed, also those whose rows do not
-// suit. Config gives kTileM, kTileN, kTileK, kSlots and kTotalEvery.
+// suit. Config gives kTileM, kTileN, kTileK, kRingSlots and kTotalEvery.
 #pragma once
 
 #include "ptx/bulk_copy.cuh"
@@ -41,7 +41,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop {
   static constexpr int kBlockBytes = PackedHalves::kBlockBytes;
   static constexpr int kHalfOfA = kTileM / 64 * kBlockBytes, kHalfOfB = kTileN / 64 * kBlockBytes;
   static constexpr int kSlotBytes = 2 * (kHalfOfA + kHalfOfB);
-  using Ring = SlotRing<Config::kSlots, kSlotBytes, kGroups>;
+  using Ring = SlotRing<Config::kRingSlots, kSlotBytes, kGroups>;
   using Place = typename Ring::Place;
 
   /// The number of slots that a tile's operands fill.
