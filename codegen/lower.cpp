@@ -4,9 +4,9 @@
 
 #include "codegen/emit/emit_kernel.h"
 #include "codegen/kernel/build_kernel.h"
-#include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
+#include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
 
@@ -52,13 +52,13 @@ struct Prologue {
   friend bool operator==(const Prologue&, const Prologue&) = default;
 };
 
-/// The elements of which halves are made. Equal ones have the same halves.
-struct HalvesSource {
+/// The elements that are packed. Equal ones have the same packed operand.
+struct PackedSource {
   ValueId value; ///< the tensor in memory, or a prologue's result
-  HalvesExtents extents;
+  PackedOperand packing;
   Expr index; ///< of the tensor's elements
   std::optional<Prologue> prologue;
-  friend bool operator==(const HalvesSource&, const HalvesSource&) = default;
+  friend bool operator==(const PackedSource&, const PackedSource&) = default;
 };
 
 class Lowering {
@@ -80,8 +80,8 @@ private:
                   const Expr& bytes);
   void place_partials(size_t index);
   void place_split(size_t index);
-  HalvesSource halves_source(size_t index, MatmulSide of) const;
-  void place_halves(size_t index, MatmulSide of);
+  PackedSource packed_source(size_t index, MatmulSide of) const;
+  void place_packed(size_t index, MatmulSide of);
   void place_meetings(size_t index);
   Kernel build_group(size_t index) const;
   void add_guard(size_t index);
@@ -102,8 +102,8 @@ private:
   std::map<ArgumentKind, Space> spaces_;    ///< prepared memory, workspace and state
   std::map<ArgumentKind, uint32_t> places_; ///< number of buffers in each so far
   std::vector<Kernel> kernels_;             ///< kernels of the groups
-  std::vector<Kernel> beside_; ///< kernels that make halves or guard; they follow kernels_
-  std::vector<std::pair<HalvesSource, Buffer>> halved_;
+  std::vector<Kernel> beside_;              ///< kernels that pack or guard; they follow kernels_
+  std::vector<std::pair<PackedSource, Buffer>> packed_;
 };
 
 TensorInfo tensor_info(const std::string& name, const Type& type) {
@@ -219,8 +219,8 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
       .steps.push_back({static_cast<uint32_t>(kernel)});
 }
 
-/// True if a kernel that makes halves reads only params and prepared memory, and only the sizes of
-/// their shapes. Other sizes belong to a launch.
+/// True if a kernel that packs an operand reads only params and prepared memory, and only the sizes
+/// of their shapes. Other sizes belong to a launch.
 bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
   std::set<std::string> sizes;
   for (const KernelParameter& parameter : kernel.parameters)
@@ -229,56 +229,57 @@ bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
         for (const std::string& name : dim.names()) sizes.insert(name);
   return llvm::all_of(kernel.parameters, [&](const KernelParameter& parameter) {
     const ArgumentKind kind = parameter.buffer.argument.kind;
-    return parameter.purpose == Purpose::halves || kind == ArgumentKind::param ||
+    return parameter.purpose == Purpose::packed || kind == ArgumentKind::param ||
            kind == ArgumentKind::prepared ||
            (kind == ArgumentKind::dim && sizes.count(parameter.buffer.argument.value.name()) > 0);
   });
 }
 
-/// The halves of an unchanged tensor serve all kernels that multiply it, those of a prologue's
+/// The packed form of an unchanged tensor serves all kernels that multiply it, that of a prologue's
 /// result all products of one kernel.
-HalvesSource Lowering::halves_source(size_t index, MatmulSide of) const {
+PackedSource Lowering::packed_source(size_t index, MatmulSide of) const {
   const Group& group = groups_[index];
-  const HalvesExtents extents =
-      halves_extents(graph_, group, of, schedules_[index].front().mainloop);
+  const PackedOperand packing =
+      packed_operand(graph_, group, of, pack_format(schedules_[index].front()));
   const MatrixOperand& operand = body(index).mainloops[of.matmul].operands[of.side];
   if (operand.prologue.empty())
-    return {outlines_[index].parameters[operand.from.parameter].value, extents,
+    return {outlines_[index].parameters[operand.from.parameter].value, packing,
             operand.from.map.index, std::nullopt};
   const Op& matmul = graph_.op(group.matmuls[of.matmul].op);
   const auto& attributes = graph_.attributes<MatmulAttributes>(matmul);
   const bool transposed = of.side == 0 ? attributes.transpose_a : attributes.transpose_b;
-  return {matmul.operands[of.side], extents, Expr(), Prologue{index, of.side, transposed}};
+  return {matmul.operands[of.side], packing, Expr(), Prologue{index, of.side, transposed}};
 }
 
-/// Makes the halves of a matmul's operand in a step before its kernel. They are made once for all
-/// matmuls of one tensor, and once for all launches if they depend on params alone.
-void Lowering::place_halves(size_t index, MatmulSide of) {
+/// Packs a matmul's operand in a step before its kernel: once for all matmuls of one tensor, and
+/// once for all launches if it depends on params alone.
+void Lowering::place_packed(size_t index, MatmulSide of) {
   const Group& group = groups_[index];
   const Matmul& matmul = group.matmuls[of.matmul];
   const auto key = std::pair(matmul.op, of.side);
-  const HalvesSource source = halves_source(index, of);
-  for (const auto& [known, buffer] : halved_)
+  const PackedSource source = packed_source(index, of);
+  for (const auto& [known, buffer] : packed_)
     if (known == source) {
-      buffers_.halves[key] = buffer;
+      buffers_.packed[key] = buffer;
       return;
     }
-  buffers_.halves[key] = Buffer();
-  Kernel kernel = build_halving(site(index), of);
+  buffers_.packed[key] = Buffer();
+  Kernel kernel = build_packing(site(index), of);
   if (depends_on_params_alone(graph_, kernel)) kernel.program = ProgramKind::prepare;
-  const Expr bytes = halves_bytes(source.extents);
+  const Expr bytes = packed_bytes(source.packing);
   const std::string operand = moved_text(graph_, graph_.op(matmul.op).operands[of.side]);
-  const Buffer buffer = allocate(kernel.program, "halves of " + operand, bytes);
-  buffers_.halves[key] = buffer;
-  halved_.emplace_back(source, buffer);
+  const Buffer buffer = allocate(
+      kernel.program, fmt::format("{} {}", facts_of(source.packing.format).text, operand), bytes);
+  buffers_.packed[key] = buffer;
+  packed_.emplace_back(source, buffer);
   for (KernelParameter& parameter : kernel.parameters)
-    if (parameter.purpose == Purpose::halves) parameter.buffer = buffer;
-  kernel.name = fmt::format("{}_{}_halves_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
+    if (parameter.purpose == Purpose::packed) parameter.buffer = buffer;
+  kernel.name = fmt::format("{}_{}_packed_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");
   add_beside(std::move(kernel));
 }
 
-/// Adds the kernel that computes the tiles again whose halves do not suit.
+/// Adds the kernel that computes the tiles again whose rows do not suit the format.
 void Lowering::add_guard(size_t index) {
   std::vector<Schedule> schedules;
   for (const Schedule& schedule : schedules_[index]) {
@@ -307,8 +308,8 @@ void Lowering::place_meetings(size_t index) {
     INGOT_ASSERT(!stores_parts || schedule.cuts_like(schedules.front()));
   place_partials(index);
   place_split(index);
-  if (reads_halves(schedules.front().mainloop))
-    for (MatmulSide of : matmul_sides(groups_[index])) place_halves(index, of);
+  if (reads_packed(schedules.front().mainloop))
+    for (MatmulSide of : matmul_sides(groups_[index])) place_packed(index, of);
 }
 
 Kernel Lowering::build_group(size_t index) const {
@@ -325,7 +326,7 @@ LoweredPlan Lowering::run() {
     place_meetings(index);
     add_step(groups_[index].program, index);
     kernels_.push_back(build_group(index));
-    if (schedules_[index].front().mainloop == MainloopKind::wgmma_halves) add_guard(index);
+    if (needs_guard(schedules_[index].front())) add_guard(index);
   }
   for (Kernel& kernel : beside_) kernels_.push_back(std::move(kernel));
   for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));

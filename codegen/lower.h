@@ -9,7 +9,7 @@
 namespace ingot {
 
 struct LoweredPlan {
-  /// The kernels of the plan's groups in their order, then the kernels that make halves of their
+  /// The kernels of the plan's groups in their order, then the kernels that pack their
   /// operands.
   std::vector<Kernel> kernels;
   Module module; ///< everything the runtime needs, with the code of these kernels

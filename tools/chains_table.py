@@ -79,7 +79,7 @@ def kernel_lines(facts):
         holds = " ".join(kind_of(op) for op in kernel["ops"]).rstrip(",")
         stores = ", ".join(f"{transfer['value']} {size_text(transfer['bytes'])}"
                            for transfer in kernel["transfers"] if transfer["direction"] == "write")
-        held = "" if kernel["makes_halves"] else f"; {holds or 'movement'}"
+        held = "" if kernel["packs_operand"] else f"; {holds or 'movement'}"
         yield f"- kernel {number}{program}: {kernel['source']}{held}"
         yield f"  - stores {stores}"
         for reduction in kernel["reductions"]:

@@ -211,10 +211,10 @@ void BodyWriter::run() {
   write_grid();
 }
 
-/// `{p.halves0, 1, 1024, 8192}`: Halves.
-std::string halves_text(const CodeSpelling& spell, const MatrixOperand& operand) {
-  const HalvesExtents& extents = operand.extents;
-  return fmt::format("{{p.{}, {}, {}, {}}}", spell.parameter(*operand.halves),
+/// `{p.packed0, 1, 1024, 8192}`
+std::string packed_text(const CodeSpelling& spell, const MatrixOperand& operand) {
+  const PackedOperand& extents = operand.packing;
+  return fmt::format("{{p.{}, {}, {}, {}}}", spell.parameter(*operand.packed),
                      spell.integer(dim_expr(extents.batches)),
                      spell.integer(dim_expr(extents.rows)), spell.integer(dim_expr(extents.depth)));
 }
@@ -239,11 +239,10 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
                             prologue, operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
                             numbers.path.use, numbers.vec.use, operand.from.map.is_affine),
                 "};");
-  if (operand.halves)
-    write_function(out,
-                   fmt::format("{} halves(const Params& p)",
-                               operand.extents.packed ? "PackedHalves" : "Halves"),
-                   halves_text(spell, operand));
+  if (operand.packed) {
+    out.line("using Packed = {};", facts_of(operand.packing.format).type);
+    write_function(out, "Packed packed(const Params& p)", packed_text(spell, operand));
+  }
   write_function(out,
                  fmt::format("const {}* at(const Params& p, i64 batch, i64 mn, i64 k)", element),
                  spell.address(parameter, operand.from.map, spell.integer(operand.from.map.index)));
@@ -253,9 +252,9 @@ void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody
   BodyWriter(out, context, body).run();
 }
 
-void write_halving_body(CodeWriter& out, const EmitContext& context, const HalvingBody& body) {
+void write_packing_body(CodeWriter& out, const EmitContext& context, const PackingBody& body) {
   write_operand_matrix(out, context, body.operand, 0, "Operand");
-  if (body.operand.extents.packed)
+  if (facts_of(body.operand.packing.format).in_blocks)
     out.line("static constexpr int kPerRow = {};", context.numbers.per_row.use);
 }
 

@@ -13,6 +13,6 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
 
 /// Writes the members of `struct Kernel`.
 void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody& body);
-void write_halving_body(CodeWriter& out, const EmitContext& context, const HalvingBody& body);
+void write_packing_body(CodeWriter& out, const EmitContext& context, const PackingBody& body);
 
 } // namespace ingot

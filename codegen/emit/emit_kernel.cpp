@@ -49,7 +49,7 @@ void KernelEmitter::write_body(CodeWriter& out) {
   if (tile())
     write_tile_body(out, context, *tile());
   else
-    write_halving_body(out, context, std::get<HalvingBody>(kernel_.body));
+    write_packing_body(out, context, std::get<PackingBody>(kernel_.body));
 }
 
 /// Writes the struct V of one variant.
@@ -90,9 +90,6 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
 
 std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
-  const auto* halving = std::get_if<HalvingBody>(&kernel_.body);
-  if (halving && halving->operand.extents.packed && s.skeleton == Skeleton::halving)
-    names.emplace_back("tile/packed_halves.cuh");
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
   if (tile()->mainloops.size() > 1) names.push_back("tile/matmul_pair.cuh");
@@ -111,7 +108,7 @@ std::vector<Argument> KernelEmitter::arguments() const {
 /// The words for a kernel in a profile: `product_moments`.
 std::string title(const Kernel& kernel) {
   const auto* body = std::get_if<TileBody>(&kernel.body);
-  if (!body) return "halves";
+  if (!body) return "packed";
   std::string text = body->mainloops.empty()      ? "rows"
                      : body->mainloops.size() > 1 ? "products"
                                                   : "product";

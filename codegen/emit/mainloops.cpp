@@ -29,17 +29,15 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kTileN", s.tile_n);
   add("kTileK", s.tile_k);
   const MainloopKind kind = s.mainloop;
-  const bool is_tensor = kind == MainloopKind::tensor, is_halves = kind == MainloopKind::halves;
-  const bool is_staged_fma = kind == MainloopKind::staged_fma,
-             is_guard = kind == MainloopKind::guard;
-  const bool is_wgmma = kind == MainloopKind::wgmma_halves;
-  if (is_tensor || is_halves || is_guard) {
-    add("kWarpM", s.warp_m);
-    add("kWarpN", s.warp_n);
-  }
-  if (!is_staged_fma && !is_guard) add(is_wgmma ? "kRingSlots" : "kStages", s.slots);
+  const bool is_tensor = kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard;
+  const bool is_halves = kind == MainloopKind::halves;
+  const bool is_staged_fma = kind == MainloopKind::staged_fma;
+  const bool is_fma_guard = kind == MainloopKind::guard;
+  if (is_tensor || is_halves || is_fma_guard || is_wgmma(kind)) add("kWarpM", s.warp_m);
+  if (is_tensor || is_halves || is_fma_guard) add("kWarpN", s.warp_n);
+  if (!is_staged_fma && !is_fma_guard) add(is_wgmma(kind) ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
-  if (is_halves || is_wgmma) add("kTotalEvery", s.total_every);
+  if (is_halves || kind == MainloopKind::wgmma_halves) add("kTotalEvery", s.total_every);
   if (is_tensor) add("kStagedLoads", s.staged_loads);
   add("kGroupRows", s.group_rows);
   if (!step.empty()) numbers.push_back(step);
@@ -57,8 +55,10 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::copied_fma: return {"FmaMainloop", "tile/fma_mainloop.cuh"};
   case MainloopKind::tensor: return {"MmaMainloop", "tile/mma_mainloop.cuh"};
   case MainloopKind::halves: return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
+  case MainloopKind::wgmma: return {"WgmmaMainloop", "tile/wgmma_mainloop.cuh"};
   case MainloopKind::wgmma_halves: return {"WgmmaHalvesMainloop", "tile/wgmma_halves_mainloop.cuh"};
   case MainloopKind::guard: return {"GuardMainloop", "tile/guard_mainloop.cuh"};
+  case MainloopKind::tensor_guard: return {"TensorGuardMainloop", "tile/guard_mainloop.cuh"};
   }
   llvm_unreachable("not a mainloop");
 }

@@ -135,7 +135,7 @@ std::string type_text(const KernelParameter& parameter) {
   case Purpose::write: return fmt::format("{}*", spelling(parameter.dtype).str());
   case Purpose::merged: return "const u8*";
   case Purpose::states:
-  case Purpose::halves: return "u8*";
+  case Purpose::packed: return "u8*";
   case Purpose::split_sums: return "f32*";
   case Purpose::split_arrivals: return "u32*";
   case Purpose::split_parts:

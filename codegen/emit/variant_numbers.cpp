@@ -75,8 +75,8 @@ StoreNumbers Maker::store(const StoreStage& store) {
 
 VariantNumbers::VariantNumbers(const Kernel& kernel) {
   Maker maker(kernel);
-  if (const auto* halving = std::get_if<HalvingBody>(&kernel.body)) {
-    operands.push_back(maker.operand(halving->operand, 0));
+  if (const auto* packing = std::get_if<PackingBody>(&kernel.body)) {
+    operands.push_back(maker.operand(packing->operand, 0));
     per_row = maker.number("int", "kPerRow", [](const Schedule& s) { return s.per_row; });
     return;
   }

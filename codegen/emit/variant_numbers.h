@@ -31,7 +31,7 @@ struct VariantNumbers {
   std::vector<VariantNumber> reads;     ///< one per read of the stages' frame
   std::vector<OperandNumbers> operands; ///< A and B of each matmul
   std::vector<StoreNumbers> stores;     ///< one per storing stage, in order
-  VariantNumber per_row;                ///< threads of a row of a kernel that makes halves
+  VariantNumber per_row;                ///< threads of a row of a kernel that packs
 
   /// The declarations of variant `v`, one line each.
   std::vector<std::string> declarations(size_t v) const;

@@ -3,10 +3,10 @@
 #include "codegen/kernel/build_kernel.h"
 
 #include "codegen/kernel/build_body.h"
-#include "codegen/kernel/halves.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/launch_shape.h"
 #include "codegen/kernel/names.h"
+#include "codegen/kernel/packing.h"
 #include "codegen/kernel/predicates.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/tile_values.h"
@@ -31,10 +31,10 @@ KernelParameter number_parameter(Purpose purpose, const std::string& name, const
   return parameter;
 }
 
-KernelParameter halves_parameter(const HalvesExtents& extents, const Buffer& buffer) {
+KernelParameter packed_parameter(const PackedOperand& operand, const Buffer& buffer) {
   const Expr elements =
-      dim_expr(extents.batches) * dim_expr(extents.rows) * dim_expr(extents.depth);
-  return {Purpose::halves, DType::f32, elements, buffer, {}};
+      dim_expr(operand.batches) * dim_expr(operand.rows) * dim_expr(operand.depth);
+  return {Purpose::packed, facts_of(operand.format).dtype, elements, buffer, {}};
 }
 
 uint32_t append(std::vector<KernelParameter>& parameters, KernelParameter parameter) {
@@ -102,7 +102,7 @@ public:
 private:
   void place_parameters();
   void count_states();
-  void add_halves();
+  void add_packed();
   void add_split();
   uint32_t add(Purpose purpose, const Buffer& buffer) {
     return append(kernel_.parameters, {purpose, DType::f32, {}, buffer, {}});
@@ -149,14 +149,14 @@ void Completion::count_states() {
   }
 }
 
-void Completion::add_halves() {
+void Completion::add_packed() {
   for (MatmulSide of : matmul_sides(group_)) {
     MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-    operand.extents = halves_extents(graph_, group_, of, site_.schedules.front().mainloop);
-    operand.halves =
+    operand.packing = packed_operand(graph_, group_, of, pack_format(site_.schedules.front()));
+    operand.packed =
         append(kernel_.parameters,
-               halves_parameter(operand.extents,
-                                site_.buffers.halves.at({group_.matmuls[of.matmul].op, of.side})));
+               packed_parameter(operand.packing,
+                                site_.buffers.packed.at({group_.matmuls[of.matmul].op, of.side})));
   }
 }
 
@@ -201,7 +201,7 @@ Kernel Completion::run() {
   place_parameters();
   count_states();
   const Schedule& first = site_.schedules.front();
-  if (reads_halves(first.mainloop)) add_halves();
+  if (reads_packed(first.mainloop)) add_packed();
   if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back(
@@ -223,7 +223,7 @@ Kernel outline_kernel(const GroupSite& site) {
 
 Kernel build_kernel(const KernelSite& site) { return Completion(site).run(); }
 
-Kernel build_halving(const KernelSite& site, MatmulSide of) {
+Kernel build_packing(const KernelSite& site, MatmulSide of) {
   Kernel kernel;
   kernel.program = site.group.program;
   const Matmul& matmul = site.group.matmuls[of.matmul];
@@ -239,17 +239,17 @@ Kernel build_halving(const KernelSite& site, MatmulSide of) {
     number = append(kernel.parameters, std::move(parameter));
   }
   for_each_read(operand, [&](uint32_t& parameter) { parameter = numbers.at(parameter); });
-  operand.extents = halves_extents(site.graph, site.group, of, site.schedules.front().mainloop);
-  operand.halves =
+  operand.packing = packed_operand(site.graph, site.group, of, pack_format(site.schedules.front()));
+  operand.packed =
       append(kernel.parameters,
-             halves_parameter(operand.extents, site.buffers.halves.at({matmul.op, of.side})));
-  kernel.body = HalvingBody{std::move(operand), prologue};
+             packed_parameter(operand.packing, site.buffers.packed.at({matmul.op, of.side})));
+  kernel.body = PackingBody{std::move(operand), prologue};
   add_dims(site.graph, kernel);
-  const MatrixOperand& halved = std::get<HalvingBody>(kernel.body).operand;
+  const MatrixOperand& packed = std::get<PackingBody>(kernel.body).operand;
   for (const Schedule* schedule : {&site.schedules.front(), &site.schedules.back()}) {
-    Schedule halving = halving_schedule(halved, schedule->operands[of.index()]);
-    halving.shared_bytes = shared_bytes(kernel, halving);
-    kernel.variants.push_back({halving, {}, halving_launch(halved.extents, halving), {}});
+    Schedule packing = packing_schedule(packed, schedule->operands[of.index()]);
+    packing.shared_bytes = shared_bytes(kernel, packing);
+    kernel.variants.push_back({packing, {}, packing_launch(packed.packing, packing), {}});
   }
   set_predicates(kernel);
   return kernel;

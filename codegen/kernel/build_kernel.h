@@ -39,7 +39,7 @@ struct BufferMap {
   std::map<OpId, Buffer> partials;                    ///< states of global reductions
   std::map<OpId, Cuts> cuts;                          ///< parts with a state each
   std::map<OpId, SplitBuffers> splits;                ///< split K of a kernel, by its first matmul
-  std::map<std::pair<OpId, uint32_t>, Buffer> halves; ///< halves of a matmul's operands
+  std::map<std::pair<OpId, uint32_t>, Buffer> packed; ///< a matmul's operands
 };
 
 /// The inputs with which kernels are completed.
@@ -62,7 +62,7 @@ struct MatmulSide {
   size_t index() const { return 2 * matmul + side; }
 };
 
-/// The kernel that makes the halves of an operand.
-Kernel build_halving(const KernelSite& site, MatmulSide of);
+/// The kernel that packs an operand.
+Kernel build_packing(const KernelSite& site, MatmulSide of);
 
 } // namespace ingot

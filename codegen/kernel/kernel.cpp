@@ -19,12 +19,21 @@ bool varies_along(const Expr& expr, Coordinate along) {
   return varies;
 }
 
+const PackFacts& facts_of(PackFormat format) {
+  static const PackFacts facts[] = {{"Halves", "halves of", DType::f32, false, true},
+                                    {"PackedHalves", "halves of", DType::f32, true, true},
+                                    {"PackedScaled", "scaled", DType::f16, true, true},
+                                    {"PackedAs<f16>", "packed", DType::f16, true, false},
+                                    {"PackedAs<bf16>", "packed", DType::bf16, true, false}};
+  return facts[static_cast<size_t>(format)];
+}
+
 std::string KernelParameter::note() const {
   return buffer.type.empty() ? buffer.value : buffer.value + ": " + buffer.type;
 }
 
 std::vector<std::string> parameter_names(const std::vector<KernelParameter>& parameters) {
-  static const char* const words[] = {"in",   "out",      "states", "merged", "halves",
+  static const char* const words[] = {"in",   "out",      "states", "merged", "packed",
                                       "sums", "arrivals", "parts",  "d"};
   std::array<int, std::size(words)> counts{};
   std::vector<std::string> names;

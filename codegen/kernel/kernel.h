@@ -20,7 +20,7 @@ enum class Purpose : uint8_t {
   write,          ///< a tensor that is written
   states,         ///< written: partial states of a reduction, one per result and tile
   merged,         ///< states that an earlier kernel wrote
-  halves,         ///< the f16x3 halves of a matmul's operand (tile/halves.cuh)
+  packed,         ///< a matmul's operand, packed
   split_sums,     ///< sums of the blocks that share a tile (split K)
   split_arrivals, ///< arrival counters of these blocks
   split_parts,    ///< int64: the number of blocks that share a tile
@@ -38,10 +38,11 @@ struct Buffer {
 
 struct KernelParameter {
   Purpose purpose = Purpose::read;
-  DType dtype = DType::f32; ///< read, write: the stored element; halves: a pair of halves
-  Expr elements;            ///< read, write, halves: size of the tensor; states, merged: results
-  Buffer buffer;            ///< for a number only its argument is set
-  ValueId value;            ///< a note: the value in the graph; for states the first result
+  DType dtype =
+      DType::f32; ///< read, write: the stored element; packed: the planes of an element together
+  Expr elements;  ///< read, write, packed: size of the tensor; states, merged: results
+  Buffer buffer;  ///< for a number only its argument is set
+  ValueId value;  ///< a note: the value in the graph; for states the first result
   /// `x: bf16[64]`
   std::string note() const;
 };
@@ -140,11 +141,28 @@ struct PointFrame {
   std::vector<GatherRead> gathers;
 };
 
-/// The extents and the layout of a matrix operand that is stored as halves.
-struct HalvesExtents {
+/// The elements and the layout in which a matmul's operand is packed.
+enum class PackFormat : uint8_t {
+  rows_of_halves, ///< Halves (tile/halves.cuh)
+  halves,         ///< PackedHalves (tile/packed.cuh)
+  scaled,         ///< PackedScaled
+  f16,            ///< PackedAs<f16>
+  bf16,           ///< PackedAs<bf16>
+};
+struct PackFacts {
+  const char* type; ///< in the device library
+  const char* text; ///< of an operand: `halves of`
+  DType dtype;      ///< of the same size as the planes of an element together
+  bool in_blocks;   ///< of rows and k
+  bool has_records; ///< of each row
+};
+const PackFacts& facts_of(PackFormat format);
+
+/// The extents and the format of an operand that is packed.
+struct PackedOperand {
   Dim batches, rows, depth; ///< rows of A, or columns of B
-  bool packed = false;      ///< in blocks (tile/packed_halves.cuh), not in rows (tile/halves.cuh)
-  friend bool operator==(const HalvesExtents&, const HalvesExtents&) = default;
+  PackFormat format = PackFormat::rows_of_halves;
+  friend bool operator==(const PackedOperand&, const PackedOperand&) = default;
 };
 
 /// An operand of a matmul: elements in memory, and a function that is applied to them before the
@@ -154,8 +172,8 @@ struct MatrixOperand {
   PointFrame frame;               ///< the prologue's reads
   PointExpr prologue;             ///< slot 0 is the element; empty: no function
   std::vector<std::string> notes; ///< the prologue's ops
-  std::optional<uint32_t> halves; ///< the parameter of the halves
-  HalvesExtents extents;          ///< set if there are halves
+  std::optional<uint32_t> packed; ///< the parameter of the packed operand
+  PackedOperand packing;          ///< set if there is one
 };
 
 struct Mainloop {
@@ -232,8 +250,8 @@ struct TileBody {
   std::vector<Stage> stages;
 };
 
-/// The body of a kernel that computes the f16x3 halves of a matmul's operand.
-struct HalvingBody {
+/// The body of a kernel that packs a matmul's operand.
+struct PackingBody {
   MatrixOperand operand;
   std::vector<OpId> ops; ///< a note: the prologue's ops in the graph
 };
@@ -256,7 +274,7 @@ struct SplitParameters {
 struct Kernel {
   ProgramKind program = ProgramKind::launch;
   std::vector<KernelParameter> parameters; ///< in the order of a launch
-  std::variant<TileBody, HalvingBody> body;
+  std::variant<TileBody, PackingBody> body;
   std::optional<SplitParameters> split;
   std::vector<Variant> variants; ///< in the order in which a launch tries them
   std::string name;              ///< a note: name of the graph and number of the kernel

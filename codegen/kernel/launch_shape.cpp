@@ -47,10 +47,10 @@ Expr tile_columns_of(const TileBody& body, const Schedule& s) {
   return s.skeleton == Skeleton::split ? part_width(body.columns, shared_parts(s)) : body.columns;
 }
 
-LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& s) {
-  const int64_t aligned = extents.packed ? sizes::kPackedRows : 1;
-  const Expr rows = ceil_div(dim_expr(extents.rows), aligned) * aligned;
-  return launch_of(dim_expr(extents.batches) * ceil_div(rows, s.tile_m), s);
+LaunchShape packing_launch(const PackedOperand& operand, const Schedule& s) {
+  const int64_t aligned = facts_of(operand.format).in_blocks ? sizes::kPackedRows : 1;
+  const Expr rows = ceil_div(dim_expr(operand.rows), aligned) * aligned;
+  return launch_of(dim_expr(operand.batches) * ceil_div(rows, s.tile_m), s);
 }
 
 } // namespace ingot

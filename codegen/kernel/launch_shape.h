@@ -11,6 +11,6 @@ LaunchShape tile_launch(const TileBody& body, const Schedule& schedule);
 /// The distance of tiles along the columns.
 Expr tile_columns_of(const TileBody& body, const Schedule& schedule);
 
-LaunchShape halving_launch(const HalvesExtents& extents, const Schedule& schedule);
+LaunchShape packing_launch(const PackedOperand& operand, const Schedule& schedule);
 
 } // namespace ingot

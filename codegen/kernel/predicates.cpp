@@ -23,8 +23,8 @@ public:
   }
 
   void add(const TileBody& body, const Schedule& s) {
-    // Products from packed halves read nothing else of their operands.
-    const bool reads_operands = s.mainloop != MainloopKind::wgmma_halves;
+    // Products by wgmma read nothing but the packed operands.
+    const bool reads_operands = !is_wgmma(s.mainloop);
     for (size_t m = 0; reads_operands && m < body.mainloops.size(); ++m)
       for (size_t side : {0, 1})
         add(body.mainloops[m].operands[side], s.operands[2 * m + side].vec);
@@ -69,7 +69,7 @@ std::vector<Predicate> predicates_of(const Kernel& kernel, const Schedule& sched
   if (const auto* tile = std::get_if<TileBody>(&kernel.body))
     collector.add(*tile, schedule);
   else
-    collector.add(std::get<HalvingBody>(kernel.body).operand, schedule.operands.front().vec);
+    collector.add(std::get<PackingBody>(kernel.body).operand, schedule.operands.front().vec);
   return collector.take();
 }
 

@@ -21,7 +21,7 @@ public:
 private:
   void print_parameters();
   void print(const TileBody& body);
-  void print(const HalvingBody& body) { print(body.operand, "operand"); }
+  void print(const PackingBody& body) { print(body.operand, "operand"); }
   void print(const MatrixOperand& operand, const char* name);
   void print(const PointExpr& expr, const PointFrame& frame);
   void print(const MapStage& stage, const PointFrame& frame);
@@ -93,7 +93,7 @@ void KernelPrinter::print(const PointExpr& expr, const PointFrame& frame) {
 
 void KernelPrinter::print_parameters() {
   static const char* const purposes[] = {"read",           "write",       "states",
-                                         "merged states",  "halves",      "split sums",
+                                         "merged states",  "packed",      "split sums",
                                          "split arrivals", "split parts", "dim"};
   for (const auto& [k, parameter] : llvm::enumerate(kernel_.parameters)) {
     const bool is_tensor =
@@ -109,10 +109,11 @@ void KernelPrinter::print_parameters() {
 void KernelPrinter::print(const MatrixOperand& operand, const char* name) {
   out_.line("  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
             operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
-            operand.halves
-                ? fmt::format(" halves {} of {}", names_[*operand.halves],
-                              text_of(Shape{operand.extents.batches, operand.extents.rows,
-                                            operand.extents.depth}))
+            operand.packed
+                ? fmt::format(" {} {} of {}", facts_of(operand.packing.format).type,
+                              names_[*operand.packed],
+                              text_of(Shape{operand.packing.batches, operand.packing.rows,
+                                            operand.packing.depth}))
                 : "");
   if (!operand.prologue.empty()) print(operand.prologue, operand.frame);
 }

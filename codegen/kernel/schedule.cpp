@@ -8,14 +8,14 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held",    "streamed",    "scanned", "split",
-                                      "halving", "specialised", "packing"};
+  static const char* const names[] = {"held",          "streamed",    "scanned",     "split",
+                                      "packing_tiles", "specialised", "packing_rows"};
   return names[static_cast<size_t>(skeleton)];
 }
 
 const ComputeFacts& facts_of(ComputeType compute) {
-  static constexpr ComputeFacts facts[] = {
-      {"f32", 4, 0}, {"f16", 2, 1}, {"bf16", 2, 1}, {"tf32", 4, 2}, {"f16x3", 4, 3}};
+  static constexpr ComputeFacts facts[] = {{"f32", 4, 0},  {"f16", 2, 1},   {"bf16", 2, 1},
+                                           {"tf32", 4, 2}, {"f16x3", 4, 3}, {"f16x1", 2, 1}};
   return facts[static_cast<size_t>(compute)];
 }
 
@@ -39,15 +39,15 @@ bool Schedule::multiplies_like(const Schedule& other) const {
 namespace {
 
 const char* instructions_of(const Schedule& s) {
-  if (s.mainloop == MainloopKind::wgmma_halves) return "wgmma";
-  if (s.mainloop == MainloopKind::guard) return "guard";
+  if (is_wgmma(s.mainloop)) return "wgmma";
+  if (is_guard(s.mainloop)) return "guard";
   return s.uses_tensor_cores() ? "mma" : "simt";
 }
 
 } // namespace
 
 std::string Schedule::text() const {
-  if (skeleton == Skeleton::halving || skeleton == Skeleton::packing)
+  if (skeleton == Skeleton::packing_tiles || skeleton == Skeleton::packing_rows)
     return fmt::format("{} {}x{} threads {} vec {}", spelling(skeleton).str(), tile_m, tile_k,
                        threads, operands.front().vec);
   if (mainloop == MainloopKind::none)

@@ -10,13 +10,22 @@
 
 namespace ingot {
 
-enum class Skeleton : uint8_t { held, streamed, scanned, split, halving, specialised, packing };
+enum class Skeleton : uint8_t {
+  held,
+  streamed,
+  scanned,
+  split,
+  packing_tiles,
+  specialised,
+  packing_rows
+};
 enum class ComputeType : uint8_t {
   f32,
   f16,
   bf16,
   tf32,
   f16x3, ///< f32 as three products of halves (tile/halves.cuh)
+  f16x1, ///< f32 as one product of scaled f16 (tile/row_split.cuh)
 };
 /// The properties of a ComputeType that hold on every machine.
 struct ComputeFacts {
@@ -33,16 +42,21 @@ enum class MainloopKind : uint8_t {
   copied_fma,   ///< tile/fma_mainloop.cuh
   tensor,       ///< tile/mma_mainloop.cuh
   halves,       ///< tile/halves_mainloop.cuh
+  wgmma,        ///< tile/wgmma_mainloop.cuh
   wgmma_halves, ///< tile/wgmma_halves_mainloop.cuh; all tiles
   guard,        ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
+  tensor_guard, ///< the same, of scaled f16
 };
-/// True if a mainloop's operands have packed halves (tile/packed_halves.cuh).
-inline bool reads_packed(MainloopKind kind) {
-  return kind == MainloopKind::wgmma_halves || kind == MainloopKind::guard;
+/// True for the mainloops of the specialised skeleton.
+inline bool is_wgmma(MainloopKind kind) {
+  return kind == MainloopKind::wgmma || kind == MainloopKind::wgmma_halves;
 }
-/// True if a mainloop's operands have halves.
-inline bool reads_halves(MainloopKind kind) {
-  return kind == MainloopKind::halves || reads_packed(kind);
+inline bool is_guard(MainloopKind kind) {
+  return kind == MainloopKind::guard || kind == MainloopKind::tensor_guard;
+}
+/// True if a kernel before the matmul's packs its operands.
+inline bool reads_packed(MainloopKind kind) {
+  return kind == MainloopKind::halves || is_wgmma(kind) || is_guard(kind);
 }
 
 enum class PathKind : uint8_t { direct, staged };
@@ -95,11 +109,16 @@ struct Schedule {
 
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
-    return mainloop == MainloopKind::tensor || reads_halves(mainloop);
+    return mainloop == MainloopKind::tensor || reads_packed(mainloop);
   }
-  /// The threads that own the tile: all of the block, but for the warpgroup that copies.
+  /// The threads that own a tile. In the specialised skeleton, a warp has all columns.
   int64_t tile_threads() const {
-    return skeleton == Skeleton::specialised ? threads - 128 : threads;
+    return skeleton == Skeleton::specialised ? tile_m / warp_m * 32 : threads;
+  }
+  /// Tiles that a block has at a time. In the specialised skeleton, one warpgroup copies, and two
+  /// multiply.
+  int64_t tiles_at_a_time() const {
+    return skeleton == Skeleton::specialised ? (threads - 128) / tile_threads() : 1;
   }
   /// True if both cut a matrix into the same tiles and parts. Only then may a kernel read the sums
   /// and states that another one stored.

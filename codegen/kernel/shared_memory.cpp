@@ -71,8 +71,10 @@ int64_t mainloop_bytes(const Schedule& s) {
   case MainloopKind::none: return 0;
   case MainloopKind::staged_fma: return sizes::simt_bytes(m, n, k);
   case MainloopKind::copied_fma:
-  case MainloopKind::tensor: return slots * sizes::stage_bytes(m, n, k, element);
+  case MainloopKind::tensor:
+  case MainloopKind::tensor_guard: return slots * sizes::stage_bytes(m, n, k, element);
   case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
+  case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:
     return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, n, k, element));
   case MainloopKind::guard: return sizes::safe_bytes(m, n);
@@ -86,11 +88,12 @@ int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, red
 
 int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   const auto* body = std::get_if<TileBody>(&kernel.body);
-  if (s.skeleton == Skeleton::packing) return sizes::packing_bytes(to_int(s.threads));
-  if (!body) return sizes::halving_bytes(to_int(s.tile_m), to_int(s.tile_k));
+  if (s.skeleton == Skeleton::packing_rows) return sizes::packing_rows_bytes(to_int(s.threads));
+  if (!body) return sizes::packing_tiles_bytes(to_int(s.tile_m), to_int(s.tile_k));
   const int64_t stages = scratch_bytes(*body, s) + staging_bytes(kernel, s);
   if (s.skeleton == Skeleton::specialised)
-    return sizes::specialised_bytes(to_int(mainloop_bytes(s)), to_int(stages));
+    return sizes::specialised_bytes(to_int(mainloop_bytes(s)), to_int(stages),
+                                    to_int(s.tiles_at_a_time()));
   return std::max(stages, mainloop_bytes(s));
 }
 

@@ -49,9 +49,9 @@ public:
 
 private:
   void add(const TileBody& body);
-  void add(const HalvingBody& body) {
+  void add(const PackingBody& body) {
     add(body.operand);
-    write(*body.operand.halves);
+    write(*body.operand.packed);
   }
   void add(const MatrixOperand& operand);
   void add(const TileBody& body, size_t walk, const Reads& reads);
@@ -119,8 +119,8 @@ void Traffic::add(const TileBody& body, size_t walk, const Reads& reads) {
 void Traffic::add(const TileBody& body) {
   for (const Mainloop& mainloop : body.mainloops)
     for (const MatrixOperand& operand : mainloop.operands)
-      if (operand.halves)
-        elements_[*operand.halves].keep(kernel_.parameters[*operand.halves].elements);
+      if (operand.packed)
+        elements_[*operand.packed].keep(kernel_.parameters[*operand.packed].elements);
       else
         add(operand);
   for (const MemoryRead& read : body.frame.reads)

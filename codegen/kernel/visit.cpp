@@ -30,8 +30,8 @@ void walk(const MatrixOperand& operand, Visit visit) {
   walk(operand.from.map, visit);
   walk(operand.frame, visit);
   walk(operand.prologue, visit);
-  if (!operand.halves) return;
-  const HalvesExtents& extents = operand.extents;
+  if (!operand.packed) return;
+  const PackedOperand& extents = operand.packing;
   for (const Dim* extent : {&extents.batches, &extents.rows, &extents.depth})
     visit(dim_expr(*extent));
 }
@@ -70,7 +70,7 @@ void walk(const TileBody& body, Visit visit) {
     std::visit([&](const auto& step) { walk(step, visit); }, stage.step);
 }
 
-void walk(const HalvingBody& body, Visit visit) { walk(body.operand, visit); }
+void walk(const PackingBody& body, Visit visit) { walk(body.operand, visit); }
 
 } // namespace
 

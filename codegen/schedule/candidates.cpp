@@ -30,9 +30,11 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::copied_fma:
     return products * sums + 8 * (s.tile_m / 16 + s.tile_n / 16) + kAddressRegisters;
   // All products use one set of parts, one after the other.
-  case MainloopKind::halves:
-  case MainloopKind::wgmma_halves:
-  case MainloopKind::guard: return (products + 1) * sums + kLoopRegisters;
+  case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
+  case MainloopKind::wgmma: // wgmma_candidates counts them
+  case MainloopKind::wgmma_halves: return 0;
+  case MainloopKind::guard:
+  case MainloopKind::tensor_guard: break; // no tuner chooses them
   }
   llvm_unreachable("not a mainloop");
 }
@@ -73,8 +75,10 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::copied_fma: slots = {3, 4}; break;
   case MainloopKind::staged_fma: slots = {0}; break;
   case MainloopKind::halves: slots = {0, 3, 4, 5, 6}; break;
+  case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:
-  case MainloopKind::guard: break;
+  case MainloopKind::guard:
+  case MainloopKind::tensor_guard: break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
@@ -122,7 +126,16 @@ std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule
   if (site.group.matmuls.empty()) return row_choices(usual);
   std::vector<ScheduleChoice> choices = product_choices(usual);
   if (site.options.family == Family::sm_90a)
-    for (int64_t slots : {2, 3}) choices.emplace_back().wgmma = slots;
+    for (int64_t tile_m : {64, 128})
+      for (int64_t tile_n : {128, 256})
+        for (int64_t warp_m : {16, 32})
+          for (int64_t slots : {2, 3, 4, 5, 6}) {
+            ScheduleChoice& choice = choices.emplace_back();
+            choice.tile_m = tile_m;
+            choice.tile_n = tile_n;
+            choice.warp_m = warp_m;
+            choice.wgmma = slots;
+          }
   return choices;
 }
 

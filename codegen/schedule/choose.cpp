@@ -2,17 +2,16 @@
 // See choose.h.
 #include "codegen/schedule/choose.h"
 
-#include "codegen/kernel/halves.h"
+#include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/cost_model.h"
 #include "codegen/schedule/halves.h"
 #include "codegen/schedule/wgmma.h"
+#include "ir/passes/dataflow.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-
-#include <limits>
 
 namespace ingot {
 
@@ -39,11 +38,12 @@ struct ChoiceField {
   int64_t ScheduleChoice::* value;
 };
 constexpr ChoiceField kChoiceFields[] = {
-    {"tile_m", &ScheduleChoice::tile_m},         {"tile_n", &ScheduleChoice::tile_n},
-    {"warp_n", &ScheduleChoice::warp_n},         {"stages", &ScheduleChoice::slots},
-    {"group_rows", &ScheduleChoice::group_rows}, {"split_k", &ScheduleChoice::split_k},
-    {"per_row", &ScheduleChoice::per_row},       {"held", &ScheduleChoice::held},
-    {"min_blocks", &ScheduleChoice::min_blocks}, {"wgmma", &ScheduleChoice::wgmma}};
+    {"tile_m", &ScheduleChoice::tile_m},   {"tile_n", &ScheduleChoice::tile_n},
+    {"warp_m", &ScheduleChoice::warp_m},   {"warp_n", &ScheduleChoice::warp_n},
+    {"stages", &ScheduleChoice::slots},    {"group_rows", &ScheduleChoice::group_rows},
+    {"split_k", &ScheduleChoice::split_k}, {"per_row", &ScheduleChoice::per_row},
+    {"held", &ScheduleChoice::held},       {"min_blocks", &ScheduleChoice::min_blocks},
+    {"wgmma", &ScheduleChoice::wgmma}};
 
 } // namespace
 
@@ -87,27 +87,55 @@ std::vector<std::vector<Schedule>> family_candidates(const ScheduleSite& site,
   return wgmma_candidates(site, *unsplit);
 }
 
-/// Takes the candidate with so many slots.
+/// Takes the first candidate with so many slots, and with the chosen tile.
 llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
                        std::vector<Schedule>& schedules) {
-  for (auto& candidate : family_candidates(site, choice))
-    if (candidate.front().slots == choice.wgmma) {
-      schedules = std::move(candidate);
-      return llvm::Error::success();
-    }
-  return make_error(ErrorCode::unsupported, "no product by wgmma with {} slots", choice.wgmma);
+  if (site.group.matmuls.empty())
+    return make_error(ErrorCode::unsupported, "a kernel without a matmul has no products by wgmma");
+  const auto takes = [](int64_t chosen, int64_t is) { return chosen == 0 || chosen == is; };
+  ScheduleChoice usual = choice;
+  usual.tile_m = usual.tile_n = usual.warp_m = 0;
+  for (auto& candidate : family_candidates(site, usual)) {
+    const Schedule& s = candidate.front();
+    if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
+        !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m))
+      continue;
+    schedules = std::move(candidate);
+    return llvm::Error::success();
+  }
+  return make_error(ErrorCode::unsupported, "no product by wgmma has this tile and {} slots",
+                    choice.wgmma);
+}
+
+/// The predicted seconds of a launch of the group's kernel, and of the kernels that its schedule
+/// needs beside it in each launch.
+double launch_seconds(const ScheduleSite& site, const Schedule& schedule) {
+  double seconds = predict(site.kernel, schedule, site.device, {}).seconds;
+  if (needs_guard(schedule))
+    seconds += predict(site.kernel, guard_schedule(schedule), site.device, {}).seconds;
+  if (!reads_packed(schedule.mainloop)) return seconds;
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  const std::vector<bool> params_only = depends_only_on_params(site.graph);
+  for (MatmulSide of : matmul_sides(site.group)) {
+    const double elements = packed_in_launch(site.graph, site.group, of, params_only);
+    if (elements == 0) continue;
+    MatrixOperand operand = body.mainloops[of.matmul].operands[of.side];
+    operand.packing = packed_operand(site.graph, site.group, of, pack_format(schedule));
+    const Schedule packing = packing_schedule(operand, schedule.operands[of.index()]);
+    const DType stored = site.kernel.parameters[operand.from.parameter].dtype;
+    const int64_t moved = size_of(stored) + size_of(facts_of(operand.packing.format).dtype);
+    seconds += packing_seconds(packing, elements * static_cast<double>(moved), site.device);
+  }
+  return seconds;
 }
 
 /// Takes the cheapest of `schedules` and the candidates of the target's family.
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
-  double least = std::numeric_limits<double>::infinity();
-  for (auto& candidate : family_candidates(site, {})) {
-    if (least == std::numeric_limits<double>::infinity())
-      least = predict(site.kernel, schedules.front(), site.device, {}).seconds;
-    // A guard follows.
-    const double seconds =
-        predict(site.kernel, candidate.front(), site.device, {}).seconds +
-        predict(site.kernel, guard_schedule(candidate.front()), site.device, {}).seconds;
+  auto candidates = family_candidates(site, {});
+  if (candidates.empty()) return;
+  double least = launch_seconds(site, schedules.front());
+  for (auto& candidate : candidates) {
+    const double seconds = launch_seconds(site, candidate.front());
     if (seconds >= least) continue;
     least = seconds;
     schedules = std::move(candidate);

@@ -11,6 +11,7 @@ namespace ingot {
 /// The part of a schedule that a tuner varies. 0: choose_schedules decides.
 struct ScheduleChoice {
   int64_t tile_m = 0, tile_n = 0; ///< a matmul's tile in elements; tile_m: also rows of lanes
+  int64_t warp_m = 0;             ///< by wgmma: rows of a warp, 16 or 32
   int64_t warp_n = 0;             ///< columns of a warp of the tile: 32, or 64 for large warps
   int64_t slots = 0;              ///< slots of the mainloop's pipeline
   int64_t group_rows = 0;         ///< as in Schedule

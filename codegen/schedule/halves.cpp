@@ -3,7 +3,6 @@
 #include "codegen/schedule/halves.h"
 
 #include "codegen/device/sizes/f32_products.h"
-#include "codegen/kernel/halves.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
 #include "ir/assumed_size.h"
@@ -28,28 +27,15 @@ constexpr double kHalving = 100;
 // sums and one of parts beside the fragments, in 231 registers. For 256 columns, they spill.
 constexpr int64_t kWidestPair = 128;
 
-/// True if the halves of an operand take about as much memory as the tensors that it is computed
-/// from. A tensor that is broadcast along some of a batch, or to a matrix, would be stored many
-/// times.
+/// True if an operand has about as many elements as the tensors that it is computed from. A tensor
+/// that is broadcast along some of a batch, or to a matrix, would be packed many times.
 bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
   double largest = 0;
   for (size_t r : operand_reads(graph, group, of))
     largest = std::max(largest, likely_count(element_count(group.reads[r].access.shape)));
-  const HalvesExtents extents = halves_extents(graph, group, of);
-  return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth) <=
+  const PackedOperand operand = packed_operand(graph, group, of, PackFormat::rows_of_halves);
+  return likely_count(operand.batches) * likely_count(operand.rows) * likely_count(operand.depth) <=
          2 * largest;
-}
-
-/// The number of elements whose halves each launch makes. Operands that depend on params alone have
-/// none. (A size that no param has would also move them to a launch. But a tensor that is broadcast
-/// to such a size has no halves.)
-double halved_in_launch(const Graph& graph, const Group& group, MatmulSide of,
-                        const std::vector<bool>& params_only) {
-  if (llvm::all_of(operand_reads(graph, group, of),
-                   [&](size_t r) { return params_only[group.reads[r].access.value.index]; }))
-    return 0;
-  const HalvesExtents extents = halves_extents(graph, group, of);
-  return likely_count(extents.batches) * likely_count(extents.rows) * likely_count(extents.depth);
 }
 
 /// True if the reductions of a pair demand a tile that leaves registers for the pair's sums.
@@ -61,14 +47,27 @@ bool holds_pair(const Group& group) {
 
 } // namespace
 
+bool can_pack(const Graph& graph, const Group& group) {
+  return llvm::all_of(matmul_sides(group), [&](MatmulSide of) {
+    return is_as_large(graph, group, of) &&
+           llvm::none_of(operand_reads(graph, group, of),
+                         [&](size_t r) { return group.reads[r].combine; });
+  });
+}
+
+double packed_in_launch(const Graph& graph, const Group& group, MatmulSide of,
+                        const std::vector<bool>& params_only) {
+  if (llvm::all_of(operand_reads(graph, group, of),
+                   [&](size_t r) { return params_only[group.reads[r].access.value.index]; }))
+    return 0;
+  const PackedOperand operand = packed_operand(graph, group, of, PackFormat::rows_of_halves);
+  return likely_count(operand.batches) * likely_count(operand.rows) * likely_count(operand.depth);
+}
+
 bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
   if (options.precision != MatmulPrecision::highest) return false;
   if (group.matmuls.size() > 1 && !holds_pair(group)) return false;
-  for (MatmulSide of : matmul_sides(group)) {
-    if (!is_as_large(graph, group, of)) return false;
-    for (size_t r : operand_reads(graph, group, of))
-      if (group.reads[r].combine) return false;
-  }
+  if (!can_pack(graph, group)) return false;
   auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
   const Domain& domain = group.domain;
   const double outputs = count(domain.batch) * std::max(count(domain.rows), kLeastCounted) *
@@ -84,7 +83,7 @@ bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions&
   for (size_t matmul = 0; matmul < group.matmuls.size(); ++matmul) {
     double gain = outputs * count(group.matmuls[matmul].contraction);
     for (uint32_t side : {0u, 1u})
-      gain -= kHalving * halved_in_launch(graph, group, {matmul, side}, params_only);
+      gain -= kHalving * packed_in_launch(graph, group, {matmul, side}, params_only);
     if (gain < least) return false;
   }
   return true;

@@ -3,6 +3,7 @@
 // the schedule choices that are special to these products.
 #pragma once
 
+#include "codegen/kernel/packing.h"
 #include "codegen/schedule/choose.h"
 
 namespace ingot {
@@ -13,6 +14,15 @@ inline constexpr int64_t kTotalEvery = 2048;
 /// True for f32 products with the precision `highest` that are large enough to pay for the halves
 /// of their operands.
 bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
+
+/// True if the operands of a group's matmuls can be packed without growing.
+bool can_pack(const Graph& graph, const Group& group);
+
+/// The number of elements of an operand that each launch packs. Operands that depend on params
+/// alone have none. (A size that no param has would also move them to a launch. But a tensor that
+/// is broadcast to such a size is not packed.) `params_only`: of depends_only_on_params.
+double packed_in_launch(const Graph& graph, const Group& group, MatmulSide of,
+                        const std::vector<bool>& params_only);
 
 /// Sets the warps and slots of such a kernel. A thread has sums of all products, one set of parts,
 /// and fragments of four halves. It has at most 64 sums of a single product, and 32 of each of a

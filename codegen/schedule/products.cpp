@@ -363,8 +363,10 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma: set_staged_simt(s); break;
   case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
+  case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:
-  case MainloopKind::guard: llvm_unreachable("made from schedules of sm_80");
+  case MainloopKind::guard:
+  case MainloopKind::tensor_guard: llvm_unreachable("made from schedules of sm_80");
   case MainloopKind::tensor:
     const int64_t multiple = step_demand(group_.reductions).multiple;
     const bool shares = shares_rows_ || s.splits_k();

@@ -3,7 +3,7 @@
 #include "codegen/schedule/wgmma.h"
 
 #include "codegen/device/sizes/f32_products.h"
-#include "codegen/kernel/halves.h"
+#include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
@@ -16,39 +16,71 @@
 namespace ingot {
 namespace {
 
-// Two warpgroups of 64 rows each share a tile, and a third one copies.
-constexpr int64_t kTile = 128, kThreads = 3 * 128;
+// One warpgroup copies, two multiply. A warp has all columns of a tile and 16 rows of each product
+// of 64 rows. Where the four warps of a warpgroup have all rows, the two take turns.
+constexpr int64_t kThreads = 3 * 128;
+/// Registers of a thread that multiplies (kernels/specialised.cuh), and those of them that are for
+/// addresses, counters and the values of a stage.
+constexpr int64_t kRegisters = 232, kOtherRegisters = 45;
 
-/// A product of packed halves, with the stages of an sm_80 schedule.
-std::optional<Schedule> from_halves(const ScheduleSite& site, const Schedule& usual,
-                                    int64_t slots) {
-  const auto& body = std::get<TileBody>(site.kernel.body);
+struct TileShape {
+  int64_t tile_m, tile_n, warp_m, slots;
+};
+constexpr TileShape kShapesOfHalves[] = {{128, 128, 16, 3}, {128, 128, 16, 2}};
+constexpr TileShape kShapes[] = {
+    {128, 256, 16, 4}, {128, 256, 16, 3}, {128, 128, 32, 5}, {128, 128, 32, 4}, {128, 128, 32, 3},
+    {64, 256, 16, 5},  {64, 256, 16, 4},  {64, 256, 16, 3},  {128, 128, 16, 6}, {128, 128, 16, 4}};
+
+/// True if the sums of a thread fit its registers beside the values that stages hold.
+bool has_registers(const TileBody& body, const Schedule& s) {
+  const int64_t sums = s.tile_m * s.tile_n / s.tile_threads();
+  return body.tile_slots * sums + kOtherRegisters <= kRegisters;
+}
+
+/// The columns of a schedule's tiles; false if tiles of its width are not legal.
+bool set_columns(const ScheduleSite& site, Schedule& s) {
   const Dim columns = site.group.space.extent(site.group.domain.columns);
   const StepDemand demand = step_demand(site.group.reductions);
-  const auto tile = tile_columns(demand, assumed(columns), kTile);
-  if (!tile || tile->width > kTile) return std::nullopt;
+  const auto tile = tile_columns(demand, assumed(columns), s.tile_n);
+  if (!tile || tile->width > s.tile_n) return false;
+  s.step_n = tile->width == s.tile_n ? tile->step : s.tile_n / tile->step * tile->step;
+  // Tiles begin with whole blocks of packed rows, and segments that span tiles with whole tiles.
+  const bool is_one_tile = columns.is_fixed() && columns.fixed() <= s.step_n;
+  return (is_one_tile || s.step_n % sizes::kPackedRows == 0) && demand.divides % s.step_n == 0;
+}
+
+void set_products(const ScheduleSite& site, Schedule& s) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  s.promote_every = s.total_every = 0;
+  s.mainloop = MainloopKind::wgmma;
+  if (s.compute == ComputeType::tf32) s.compute = ComputeType::f16x1;
+  if (s.compute != ComputeType::f16x3) return;
   const std::optional<int64_t> depth = body.mainloops.front().depth.constant();
-  Schedule s = usual;
   s.mainloop = MainloopKind::wgmma_halves;
+  s.promote_every = sizes::kPackedDepth;
+  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+}
+
+/// A product of packed operands, with the stages of an sm_80 schedule.
+std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual,
+                                 const TileShape& shape) {
+  Schedule s = usual;
   s.skeleton = Skeleton::specialised;
-  s.tile_m = s.tile_n = kTile;
-  s.step_n = tile->width == kTile ? tile->step : kTile / tile->step * tile->step;
+  set_products(site, s);
+  s.tile_m = shape.tile_m;
+  s.tile_n = shape.tile_n;
   s.tile_k = sizes::kPackedDepth;
+  s.slots = shape.slots;
   s.threads = kThreads;
   s.min_blocks_per_sm = 1;
   s.most_blocks = site.device.sm_count;
-  s.warp_m = 16;
-  s.warp_n = kTile;
-  s.slots = slots;
-  s.promote_every = sizes::kPackedDepth;
-  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+  s.warp_m = shape.warp_m;
+  s.warp_n = s.tile_n;
+  if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
+    return std::nullopt;
   if (usual.vec > 1) s.vec = std::gcd(s.step_n, int64_t{2});
-  // Tiles begin with whole blocks of packed rows, and segments that span tiles with whole tiles.
-  const bool is_one_tile = columns.is_fixed() && columns.fixed() <= s.step_n;
-  if (!is_one_tile && s.step_n % sizes::kPackedRows != 0) return std::nullopt;
-  if (demand.divides % s.step_n != 0) return std::nullopt;
   s.shared_bytes = shared_bytes(site.kernel, s);
-  const int64_t guard_bytes = shared_bytes(site.kernel, guard_schedule(s));
+  const int64_t guard_bytes = needs_guard(s) ? shared_bytes(site.kernel, guard_schedule(s)) : 0;
   if (std::max(s.shared_bytes, guard_bytes) > site.device.shared_per_block) return std::nullopt;
   return s;
 }
@@ -58,12 +90,17 @@ std::optional<Schedule> from_halves(const ScheduleSite& site, const Schedule& us
 std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
                                                     llvm::ArrayRef<Schedule> usual) {
   std::vector<std::vector<Schedule>> result;
-  if (usual.front().mainloop != MainloopKind::halves || site.group.matmuls.size() > 1)
+  const Schedule& first = usual.front();
+  if (!first.uses_tensor_cores() || site.group.matmuls.size() > 1 ||
+      !can_pack(site.graph, site.group))
     return result;
-  for (int64_t slots : {3, 2}) {
+  const bool has_halves = first.compute == ComputeType::f16x3;
+  const llvm::ArrayRef<TileShape> shapes =
+      has_halves ? llvm::ArrayRef<TileShape>(kShapesOfHalves) : llvm::ArrayRef<TileShape>(kShapes);
+  for (const TileShape& shape : shapes) {
     std::vector<Schedule> variants;
     for (const Schedule& schedule : usual)
-      if (auto variant = from_halves(site, schedule, slots)) variants.push_back(*variant);
+      if (auto variant = by_wgmma(site, schedule, shape)) variants.push_back(*variant);
     if (variants.size() == usual.size()) result.push_back(std::move(variants));
   }
   return result;

@@ -26,6 +26,7 @@ Unit unit_of(ComputeType compute) {
   constexpr int64_t kSums = 16;
   switch (compute) {
   case ComputeType::f16:
+  case ComputeType::f16x1:
   case ComputeType::f16x3:
     return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);",
             kSums * 2 * 16 * 8 * 16 / facts_of(compute).tensor_products, "0x3c003c00",

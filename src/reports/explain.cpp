@@ -94,7 +94,7 @@ private:
                     KernelFacts& facts);
   void describe_traffic(const Kernel& kernel, KernelFacts& facts);
   void describe_boundaries();
-  void describe_halving_boundaries();
+  void describe_packing_boundaries();
 
   /// The value for the chosen sizes. If it overflows, returns 0 and sets a mark.
   int64_t value(const Expr& expr) {
@@ -140,6 +140,39 @@ void Explainer::describe_traffic(const Kernel& kernel, KernelFacts& facts) {
     }
 }
 
+const char* packing_text(PackFormat format) {
+  switch (format) {
+  case PackFormat::rows_of_halves:
+  case PackFormat::halves: return "halves of";
+  case PackFormat::scaled: return "scaled rows of";
+  case PackFormat::f16:
+  case PackFormat::bf16: return "packing of";
+  }
+  llvm_unreachable("not a format");
+}
+
+/// The reason why a kernel that packs an operand is apart from the product, and the change that
+/// avoids it.
+Reason packing_reason(PackFormat format) {
+  switch (format) {
+  case PackFormat::rows_of_halves:
+  case PackFormat::halves:
+    return {"a kernel makes halves of a product's f32 operand for tensor cores: it scales each row "
+            "by its largest element, and so needs whole rows",
+            "choose --matmul-precision=pedantic, high or medium, which need no halves"};
+  case PackFormat::scaled:
+    return {
+        "a kernel converts a product's f32 operand to f16 for tensor cores: it scales each row "
+        "by its largest element, and so needs whole rows",
+        "choose --matmul-precision=pedantic or medium, or --target=sm_80, which need no scales"};
+  case PackFormat::f16:
+  case PackFormat::bf16:
+    return {"a kernel writes a product's operand in the order in which wgmma reads it",
+            "choose --target=sm_80, which reads the operand as it lies in memory"};
+  }
+  llvm_unreachable("not a format");
+}
+
 KernelFacts Explainer::describe_kernel(size_t index) {
   const Kernel& kernel = compilation_.kernels[index];
   KernelFacts facts;
@@ -149,19 +182,19 @@ KernelFacts Explainer::describe_kernel(size_t index) {
     if (const std::string text = variant.schedule.text();
         !llvm::is_contained(facts.schedules, text))
       facts.schedules.push_back(text);
-  if (const auto* halving = std::get_if<HalvingBody>(&kernel.body)) {
-    facts.makes_halves = true;
-    facts.source = "halves of a matmul's operand";
-    for (OpId op : halving->ops)
+  if (const auto* packing = std::get_if<PackingBody>(&kernel.body)) {
+    facts.packs = packing->operand.packing.format;
+    facts.source = fmt::format("{} a matmul's operand", packing_text(*facts.packs));
+    for (OpId op : packing->ops)
       facts.ops.push_back({graph_.op(op).kind, op_line(graph_, graph_.op(op))});
-  } else if (kernel.variants.front().schedule.mainloop == MainloopKind::guard) {
-    facts.source = "guard of a matmul: tiles whose halves do not suit";
+  } else if (is_guard(kernel.variants.front().schedule.mainloop)) {
+    facts.source =
+        "guard of a matmul: tiles whose rows are not precise enough when they are packed";
   } else {
     describe_group(index, facts);
   }
   // A guard moves data only for the tiles that it computes, which are not expected.
-  if (kernel.variants.front().schedule.mainloop != MainloopKind::guard)
-    describe_traffic(kernel, facts);
+  if (!is_guard(kernel.variants.front().schedule.mainloop)) describe_traffic(kernel, facts);
   facts.predicted =
       predict(kernel, kernel.variants.front().schedule, compilation_.target.device, dims_);
   return facts;
@@ -202,23 +235,19 @@ void Explainer::describe_boundaries() {
   }
 }
 
-/// Adds the boundaries of kernels that make halves, which are not groups of the plan: to the
+/// Adds the boundaries of kernels that pack operands, which are not groups of the plan: to the
 /// kernels that read their results, and from the kernels that wrote their operands.
-void Explainer::describe_halving_boundaries() {
-  for (const auto& [h, halving] : llvm::enumerate(result_.kernels)) {
-    if (!halving.makes_halves) continue;
+void Explainer::describe_packing_boundaries() {
+  for (const auto& [p, packing] : llvm::enumerate(result_.kernels)) {
+    if (!packing.packs) continue;
+    const Reason reason = packing_reason(*packing.packs);
     for (const auto& [o, other] : llvm::enumerate(result_.kernels)) {
-      if (other.makes_halves) continue;
-      for (const Transfer& transfer : halving.transfers) {
+      if (other.packs) continue;
+      for (const Transfer& transfer : packing.transfers) {
         const bool feeds = transfer.is_write;
         if (!other.find(transfer.id(), !feeds)) continue;
         result_.boundaries.push_back(
-            {feeds ? h : o,
-             feeds ? o : h,
-             {transfer.memory.value},
-             "a kernel makes halves of a product's f32 operand for tensor cores: it scales each "
-             "row by its largest element, and so needs whole rows",
-             "choose --matmul-precision=pedantic, high or medium, which need no halves"});
+            {feeds ? p : o, feeds ? o : p, {transfer.memory.value}, reason.rule, reason.change});
       }
     }
   }
@@ -246,7 +275,7 @@ llvm::Expected<Explanation> Explainer::run() {
   result_.device = compilation_.target.device.name;
   describe_kernels();
   describe_boundaries();
-  describe_halving_boundaries();
+  describe_packing_boundaries();
   result_.prepared_bytes = value(module_.prepared.bytes);
   result_.workspace_bytes = value(module_.workspace.bytes);
   result_.state_bytes = value(module_.state.bytes);
@@ -334,7 +363,9 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
   if (!unfused) return unfused.takeError();
   result->unfused = *unfused;
   for (const auto& [name, size] : dims) result->given_dims.insert(name);
-  if (llvm::any_of(result->kernels, [](const KernelFacts& k) { return k.makes_halves; })) {
+  if (llvm::any_of(result->kernels, [](const KernelFacts& k) {
+        return k.packs == PackFormat::halves || k.packs == PackFormat::rows_of_halves;
+      })) {
     CompileOptions options = compilation.options;
     options.halves_from = INT64_MAX;
     auto plain = cost_of(compilation.graph, options, *sizes);

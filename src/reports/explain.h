@@ -35,7 +35,7 @@ struct OpFacts {
 struct KernelFacts {
   std::string name;
   ProgramKind program = ProgramKind::launch;
-  bool makes_halves = false; ///< it makes the f16x3 halves of a product's operand
+  std::optional<PackFormat> packs; ///< the format in which it packs a product's operand
   std::vector<OpFacts> ops;
   std::string source; ///< `matmul [1024, 8192] over K = 64`, or the loaded rows
   std::vector<std::string> reductions;

@@ -38,7 +38,7 @@ void write(OStream& json, const Transfer& transfer) {
 void write(OStream& json, const KernelFacts& kernel) {
   json.attribute("name", kernel.name);
   json.attribute("program", kernel.program == ProgramKind::prepare ? "prepare" : "launch");
-  json.attribute("makes_halves", kernel.makes_halves);
+  json.attribute("packs_operand", kernel.packs.has_value());
   json.attribute("source", kernel.source);
   write(json, "ops", kernel.op_texts());
   write(json, "reductions", kernel.reductions);

@@ -132,7 +132,7 @@ TEST_CASE("emulation: halves of an operand that both products of a pair share ar
       halves("graph g(a: f32[70, 300], s: f32[300], v: f32[300, 260], w: f32[300, 260]) {\n"
              "  h = tanh(a * s)\n  return silu(matmul(h, v)) * matmul(h, w) }"));
   CAPTURE(text);
-  CHECK(llvm::StringRef(text).count("halving 8x512") == 3);
+  CHECK(llvm::StringRef(text).count("packing_tiles 8x512") == 3);
 }
 
 TEST_CASE("emulation: tiles that halves do not suit") {

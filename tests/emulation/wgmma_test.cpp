@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// f32 products by wgmma from packed halves, as the compiler generates them for sm_90a: results,
+// Products by wgmma from packed operands, as the compiler generates them for sm_90a: results,
 // stages behind them, and the guard that computes tiles again whose rows do not suit.
 #include "codegen/schedule/choose.h"
 #include "ir/text/parser.h"
@@ -31,7 +31,26 @@ Case product(int m, int n, int k, const std::string& body) {
                            m, n, k, body));
 }
 
-bool has_wgmma(const Case& one) { return schedules_of(one).find("wgmma f16x3") == 0; }
+bool has_wgmma(const Case& one, const std::string& type = "f16x3") {
+  return schedules_of(one).find("wgmma " + type) == 0;
+}
+
+struct Tile {
+  int m, n, warp_m, slots;
+};
+/// Tiles that both warpgroups share, and tiles of their own in one product of 64 rows or in two.
+constexpr Tile kTiles[] = {
+    {128, 256, 16, 3}, {128, 128, 16, 4}, {64, 256, 16, 4}, {128, 128, 32, 3}};
+
+/// A case of one product of 16-bit elements, with tiles of this shape.
+Case one_product(Case result, MatmulPrecision precision, const Tile& tile) {
+  result.precision = precision;
+  result.choice.tile_m = tile.m;
+  result.choice.tile_n = tile.n;
+  result.choice.warp_m = tile.warp_m;
+  result.choice.wgmma = tile.slots;
+  return result;
+}
 
 } // namespace
 
@@ -119,4 +138,68 @@ TEST_CASE("emulation: a guard computes the tiles again that halves do not suit")
       non_finite};
   for (const Case& one : cases) CHECK(has_wgmma(one));
   CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: one product by wgmma of 16-bit operands, however they lie") {
+  using P = MatmulPrecision;
+  const std::string bf16 = "graph g(a: bf16[67, 300], param b: bf16[331, 300]) {\n"
+                           "  return matmul(a, b, transpose_b=true) }";
+  const std::string f16 = "graph g(a: f16[264, 130], b: f16[264, 72]) {\n"
+                          "  return matmul(a, b, transpose_a=true) }";
+  const std::string f32 = "graph g(a: f32[m, 257], b: f32[257, n]) { return matmul(a, b) }";
+  const std::string batch = "graph g(a: f16[3, 65, 264], b: f16[3, 264, 66]) {\n"
+                            "  return matmul(relu(a), b) }";
+  const std::vector<DimBindings> sizes = {{{"m", 200}, {"n", 152}},
+                                          {{"m", 70}, {"n", 150}},
+                                          {{"m", 3}, {"n", 5}},
+                                          {{"m", 3}, {"n", 0}}};
+  for (const Tile& tile : kTiles) {
+    CAPTURE(tile.m);
+    CAPTURE(tile.n);
+    const auto of = [&](const std::string& spec, P precision, std::vector<DimBindings> of = {{}}) {
+      return one_product(wgmma(spec, std::move(of)), precision, tile);
+    };
+    // A variant of its guard is for outputs aligned to 8 bytes alone.
+    Case scaled = of(f32, P::high, sizes);
+    scaled.depth = Case::Depth::results;
+    const std::pair<Case, const char*> cases[] = {
+        {of(bf16, P::highest), "bf16"},      {of(f16, P::highest), "f16"},   {scaled, "f16x1"},
+        {of(f32, P::medium, sizes), "bf16"}, {of(batch, P::highest), "f16"},
+    };
+    for (const auto& [one, type] : cases) {
+      CHECK(has_wgmma(one, type));
+      CHECK(check_cases({one}) == "");
+    }
+  }
+}
+
+TEST_CASE("emulation: stages behind one product by wgmma, in turns and shared") {
+  const Case cases[] = {
+      product(200, 512, 260, "group_norm(silu(matmul(a, b)), groups=16)"),
+      product(140, 128, 260, "softmax(matmul(a, b) + 1.0)"),
+      product(330, 64, 260, "sum(relu(matmul(a, b)), axis=0)"),
+      product(330, 300, 520, "layer_norm(matmul(a, b))"),
+  };
+  for (const Tile& tile : kTiles)
+    for (const Case& one : cases) {
+      const Case taken = one_product(one, MatmulPrecision::high, tile);
+      CHECK(has_wgmma(taken, "f16x1"));
+      CHECK(check_cases({taken}) == "");
+    }
+}
+
+TEST_CASE("emulation: a guard computes the tiles again that one scaled product does not suit") {
+  // The elements of a row span 2^43, and small ones meet large elements of a column.
+  const Case some = product(200, 140, 300,
+                            "relu(matmul(a * exp(s * 30.0), "
+                            "b * exp(reshape(s, [300, 1]) * -30.0)))");
+  Case non_finite = wgmma("graph g(a: f32[70, 300], param b: f32[131, 300]) {\n"
+                          "  return matmul(a, b, transpose_b=true) }");
+  non_finite.non_finite = true;
+  for (const Case& one : {some, non_finite})
+    for (const Tile& tile : kTiles) {
+      const Case taken = one_product(one, MatmulPrecision::high, tile);
+      CHECK(has_wgmma(taken, "f16x1"));
+      CHECK(check_cases({taken}) == "");
+    }
 }

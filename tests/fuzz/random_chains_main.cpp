@@ -24,6 +24,8 @@ llvm::cl::opt<bool> prints("print", llvm::cl::desc("print every chain"));
 llvm::cl::opt<bool> is_small("small", llvm::cl::desc("sizes around the edges of tiles"));
 llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default), reference or plan"),
                                  llvm::cl::init("gpu"));
+llvm::cl::opt<std::string> target("target", llvm::cl::desc("sm_80 (default) or sm_90a"),
+                                  llvm::cl::init("sm_80"));
 
 /// The result of one chain.
 struct Verdict {
@@ -45,6 +47,7 @@ Verdict verdict_of(llvm::Error error) {
 class Runner {
 public:
   Runner() {
+    compile_.target = target;
     if (place != "gpu") return;
     compile_.device = "native";
     compile_.native = llvm::cantFail(native_device_spec());

@@ -13,11 +13,11 @@ std::string shared_memory_assertion(const KernelCode& kernel, size_t v) {
   const auto uses = [&](const char* header) {
     return llvm::is_contained(variant.includes, header);
   };
-  const char* const form = uses("kernels/halving.cuh")   ? "Halving<Kernel<V{}>>::kSharedBytes"
-                           : uses("kernels/packing.cuh") ? "Packing<Kernel<V{}>>::kSharedBytes"
-                           : uses("kernels/specialised.cuh")
-                               ? "SpecialisedBytes<Kernel<V{}>>::kBytes"
-                               : "SharedBytes<Kernel<V{}>>::kBytes";
+  const char* const form =
+      uses("kernels/packing_tiles.cuh")  ? "PackingTiles<Kernel<V{}>>::kSharedBytes"
+      : uses("kernels/packing_rows.cuh") ? "PackingRows<Kernel<V{}>>::kSharedBytes"
+      : uses("kernels/specialised.cuh")  ? "SpecialisedBytes<Kernel<V{}>>::kBytes"
+                                         : "SharedBytes<Kernel<V{}>>::kBytes";
   const std::string taken = fmt::format(fmt::runtime(form), v);
   return fmt::format("namespace {} {{\n"
                      "static_assert({} == {}, \"the host plans shared memory\");\n}}\n",

@@ -346,10 +346,10 @@ TEST_CASE("explain: kernels that make halves have boundaries on both sides") {
              llvm::StringRef(boundary.rule).contains("halves");
     });
   };
-  CHECK(apart("g_0", "g_1_halves_a"));
-  CHECK(apart("g_1_halves_a", "g_1"));
-  CHECK(apart("g_1_halves_b", "g_1"));
-  CHECK_FALSE(apart("g_0", "g_1_halves_b"));
+  CHECK(apart("g_0", "g_1_packed_a"));
+  CHECK(apart("g_1_packed_a", "g_1"));
+  CHECK(apart("g_1_packed_b", "g_1"));
+  CHECK_FALSE(apart("g_0", "g_1_packed_b"));
 }
 
 TEST_CASE("explain: kernels come in the order in which they run") {
@@ -362,8 +362,8 @@ TEST_CASE("explain: kernels come in the order in which they run") {
   const auto halves = explained("graph g(x: f32[4096, 512], param w: f32[1024, 512]) {\n"
                                 "  return linear(x, w) }");
   REQUIRE(halves.kernels.size() == 3);
-  CHECK(halves.kernels[0].name == "g_0_halves_b");
-  CHECK(halves.kernels[1].name == "g_0_halves_a");
+  CHECK(halves.kernels[0].name == "g_0_packed_b");
+  CHECK(halves.kernels[1].name == "g_0_packed_a");
   CHECK(halves.kernels[2].name == "g_0");
   CHECK(halves.launches() == 2);
 }

@@ -197,13 +197,13 @@ TEST_CASE("traffic: slices count with their own sizes, together no more than the
 TEST_CASE("traffic: of operands of which halves are multiplied the halves are read") {
   Made made;
   const uint32_t x = made.parameter(Purpose::read, DType::f32, 64);
-  const uint32_t halves = made.parameter(Purpose::halves, DType::f32, 64);
+  const uint32_t halves = made.parameter(Purpose::packed, DType::f32, 64);
   Mainloop& mainloop = made.body.mainloops.emplace_back();
   MatrixOperand& operand = mainloop.operands[0];
   operand.from = {x, {}, 64};
   mainloop.operands[1].from = {made.parameter(Purpose::read, DType::f32, 32), {}, 32};
   CHECK(walks(made, Skeleton::held, x) == Numbers{64});
-  operand.halves = halves;
+  operand.packed = halves;
   CHECK(walks(made, Skeleton::held, x).empty());
   CHECK(walks(made, Skeleton::held, halves) == Numbers{64});
 }

@@ -104,6 +104,8 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   auto unit_of = [](i32 round) {
     return ptx::opaque(ptx::block_index()) + static_cast<i64>(round) * ptx::block_count();
   };
+  if constexpr (SkipsTiles<typename K::Source>::kValue)
+    if (!K::Source::takes_any(params)) return;
   bool again = false;
   for (i32 round = 0; unit_of(round) < grid.tiles() * parts; ++round) {
     const i64 unit = unit_of(round);

@@ -9,6 +9,15 @@
 namespace ingot {
 namespace ptx {
 
+/// True in one thread of a whole warp. Of a branch on it, the compiler knows that one thread takes
+/// it. Elsewhere it makes a loop over threads around each copy.
+INGOT_DEVICE bool elect() {
+  u32 is_elected;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(is_elected));
+  return is_elected != 0;
+}
+
 /// Makes a barrier at a shared address that is a multiple of 8. Phases have `arrivals` arrivals.
 INGOT_DEVICE void make_mbarrier(u32 at, u32 arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(arrivals) : "memory");

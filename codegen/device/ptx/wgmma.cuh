@@ -33,31 +33,48 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define INGOT_REGISTERS_128 INGOT_REGISTERS_64 ", " \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define INGOT_D8(j) \
   "+f"(d[0][(j)]), "+f"(d[0][(j) + 1]), "+f"(d[1][(j)]), "+f"(d[1][(j) + 1])
 #define INGOT_D64(j) \
   INGOT_D8(j), INGOT_D8((j) + 2), INGOT_D8((j) + 4), INGOT_D8((j) + 6), \
   INGOT_D8((j) + 8), INGOT_D8((j) + 10), INGOT_D8((j) + 12), INGOT_D8((j) + 14)
+#define INGOT_D128 INGOT_D64(0), INGOT_D64(16)
+#define INGOT_D256 INGOT_D128, INGOT_D64(32), INGOT_D64(48)
 // clang-format on
 
 /// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element with k innermost. `a` and `b` describe the
-/// matrices (tile/wgmma_halves_mainloop.cuh). A thread has d[half][2 * (n8 block) + parity] (PTX
-/// ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
+/// matrices (tile/wgmma_operands.cuh). A thread has d[half][2 * (n8 block) + parity] (PTX ISA,
+/// "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
 template <int kN, class Element> struct Wgmma;
 
-template <> struct Wgmma<128, f16> {
-  static INGOT_DEVICE void run(f32 (&d)[2][32], u64 a, u64 b, bool adds) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" INGOT_REGISTERS_64
-                 "}, %64, %65, p, 1, 1, 0, 0;\n}"
-                 : INGOT_D64(0), INGOT_D64(16)
-                 : "l"(a), "l"(b), "r"(static_cast<i32>(adds)));
-  }
-};
+#define INGOT_WGMMA(columns, Element, registers, sums, a_at, b_at, adds_at)                        \
+  template <> struct Wgmma<columns, Element> {                                                     \
+    static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], u64 a, u64 b, bool adds) {              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " adds_at ", 0;\n"                            \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #Element "." #Element   \
+                   " {" registers "}, " a_at ", " b_at ", p, 1, 1, 0, 0;\n}"                       \
+                   : sums                                                                          \
+                   : "l"(a), "l"(b), "r"(static_cast<i32>(adds)));                                 \
+    }                                                                                              \
+  };
 
+INGOT_WGMMA(128, f16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66")
+INGOT_WGMMA(128, bf16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66")
+INGOT_WGMMA(256, f16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130")
+INGOT_WGMMA(256, bf16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130")
+
+#undef INGOT_WGMMA
 #undef INGOT_REGISTERS_64
+#undef INGOT_REGISTERS_128
 #undef INGOT_D8
 #undef INGOT_D64
+#undef INGOT_D128
+#undef INGOT_D256
 
 } // namespace ptx
 } // namespace ingot

@@ -129,17 +129,24 @@ constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_t
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }
 
-/// The packing skeleton: three numbers of each warp.
-constexpr int packing_bytes(int threads) { return 3 * (threads / 32) * 4; }
+/// The packing_rows skeleton: three numbers of each warp.
+constexpr int packing_rows_bytes(int threads) { return 3 * (threads / 32) * 4; }
 
-/// A ring of slots, each with two mbarriers.
-constexpr int slot_ring_bytes(int slots, int slot_bytes) { return slots * (slot_bytes + 2 * 8); }
-/// The specialised skeleton keeps the ring while its stages run: their memory lies behind it.
-constexpr int specialised_bytes(int ring, int stages) { return (ring + 127) / 128 * 128 + stages; }
+/// A ring of slots, each with two mbarriers, and two for turns.
+constexpr int slot_ring_bytes(int slots, int slot_bytes) {
+  return slots * (slot_bytes + 2 * 8) + 2 * 8;
+}
+/// The specialised skeleton keeps the ring while its stages run. Behind it lies the memory of the
+/// stages: `stages` bytes for each of the `owners` of tiles.
+constexpr int specialised_bytes(int ring, int stages, int owners) {
+  return (ring + 127) / 128 * 128 + owners * stages;
+}
 
-/// The kernel that makes halves: a padded row of f32 for each warp.
-constexpr int kHalvingPadding = 4;
-constexpr int halving_bytes(int rows, int depth) { return rows * (depth + kHalvingPadding) * 4; }
+/// The packing_tiles skeleton: a padded row of f32 for each warp.
+constexpr int kPackingPadding = 4;
+constexpr int packing_tiles_bytes(int rows, int depth) {
+  return rows * (depth + kPackingPadding) * 4;
+}
 
 } // namespace sizes
 } // namespace ingot

@@ -1,49 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard of a product from packed halves (sm_90a): it computes the tiles again whose rows do not
+// The guard of a product of scaled rows (sm_90a): it computes the tiles again whose rows do not
 // suit, with the tiles and the stages of the kernel that computed all of them. Config gives kTileM,
 // kTileN, kTileK, kWarpM and kWarpN.
 #pragma once
 
+#include "tile/halves.cuh"
 #include "tile/layout.cuh"
-#include "tile/packed_halves.cuh"
+#include "tile/mma_mainloop.cuh"
+#include "tile/packed.cuh"
 #include "tile/safe_mainloop.cuh"
 
 namespace ingot {
 
-template <class Config, class A, class B> struct GuardMainloop {
-  static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
-  static constexpr bool kCompensated = true;
+/// Safe: a mainloop that computes such a tile.
+template <class Config, class A, class B, class Safe> struct Guard : Safe {
+  static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   static constexpr bool kFillsRegisters = true;
   static constexpr bool kSkipsTiles = true;
-  using Layout =
-      MmaLayout<kTileM / Config::kWarpM, kTileN / Config::kWarpN, Config::kWarpM, Config::kWarpN>;
-  using Safe = SafeMainloop<Layout, A, B>;
-  static constexpr int kSharedBytes = sizes::safe_bytes(kTileM, kTileN);
+  using Layout = typename Safe::Layout;
+
+  /// Whether any tile may be computed here. Returns the same in all threads. Each block looks at
+  /// all rows, because most products have no such tile.
+  template <class Params> static INGOT_DEVICE bool takes_any(const Params& params) {
+    const auto a = A::packed(params);
+    const auto b = B::packed(params);
+    HalvedTile all = HalvedTile::none();
+    const auto add = [&](const auto& of, bool of_a) {
+      const HalvedRow* const records = of.records();
+      for (i64 i = ptx::thread_index(); i < of.batches * of.rows; i += Layout::kThreads)
+        all.add(records[i], of_a);
+    };
+    add(a, true);
+    add(b, false);
+    return !suits(all, ptx::thread_index(), a.depth);
+  }
 
   /// Whether this tile is computed here. Returns the same in all threads.
   template <class Params>
   static INGOT_DEVICE bool takes(const Params& params, const TileContext& context, i64 m, i64 n) {
-    const PackedHalves a = A::halves(params), b = B::halves(params);
+    const auto a = A::packed(params);
+    const auto b = B::packed(params);
     HalvedTile tile = HalvedTile::none();
     for (int i = context.thread; i < kTileM + kTileN; i += Layout::kThreads) {
       const bool of_a = i < kTileM;
       const i64 mn = of_a ? context.row0 + i : context.col0 + i - kTileM;
-      if (mn < (of_a ? m : n)) tile.add((of_a ? a : b).row(context.batch, mn), of_a);
+      if (mn >= (of_a ? m : n)) continue;
+      tile.add(of_a ? a.row(context.batch, mn) : b.row(context.batch, mn), of_a);
     }
-    tile.add_lanes();
-    auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
-    if (index_of(context.thread) % 32 == 0) warps[index_of(context.thread) / 32] = tile;
-    context.barrier();
-    for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
-    context.barrier(); // the products overlay the warps' records
-    return !tile.suits(a.depth);
+    return !suits(tile, context.thread, a.depth);
   }
 
-  template <class Params>
-  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
-                               KRange k, f32 (&acc)[Layout::kRows][Layout::kCols]) {
-    Safe::run(params, context, m, n, k, acc);
+private:
+  /// Whether the records that the threads have merged suit.
+  static INGOT_DEVICE bool suits(HalvedTile merged, i32 thread, i64 depth) {
+    merged.add_lanes();
+    auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
+    if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = merged;
+    ptx::block_barrier();
+    for (int warp = 0; warp < Layout::kThreads / 32; ++warp) merged.add(warps[warp]);
+    ptx::block_barrier(); // the products overlay the warps' records
+    return merged.template suits<A::Packed::kPlanes>(depth);
   }
 };
+
+/// As SafeMainloop, of Config's layout.
+template <class Config, class A, class B>
+struct SafeTiles
+    : SafeMainloop<MmaLayout<Config::kTileM / Config::kWarpM, Config::kTileN / Config::kWarpN,
+                             Config::kWarpM, Config::kWarpN>,
+                   A, B> {};
+
+/// The guard of f32 products from halves, in multiply-adds.
+template <class Config, class A, class B>
+using GuardMainloop = Guard<Config, A, B, SafeTiles<Config, A, B>>;
+
+/// The guard of f32 products of scaled f16, on tensor cores by mma.sync in TF32.
+template <class Config, class A, class B>
+using TensorGuardMainloop = Guard<Config, A, B, MmaMainloop<Config, A, B>>;
 
 } // namespace ingot

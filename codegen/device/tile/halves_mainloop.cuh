@@ -15,7 +15,7 @@ namespace ingot {
 
 /// The share of one thread in copying both halves of an operand's tiles, in ascending k, to slots
 /// with cp.async. The high halves go to a slot, the low ones behind it. X is the f32 operand.
-/// Besides the members in tile/matrix.cuh, it has halves(params) -> Halves.
+/// Besides the members in tile/matrix.cuh, it has packed(params) -> Halves.
 template <class X, class Stage, int kThreads> struct HalvesFeed {
   static constexpr int kTileK = Stage::kLine;
   static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
@@ -31,7 +31,7 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 the_thread) {
     thread = the_thread;
     mn_left = strip.left(line(), Stage::kLines);
-    from = X::halves(params).high(strip.batch, strip.mn0 + line(),
+    from = X::packed(params).high(strip.batch, strip.mn0 + line(),
                                   strip.k.begin + chunk() * Stage::kChunk);
   }
 
@@ -39,7 +39,7 @@ template <class X, class Stage, int kThreads> struct HalvesFeed {
   /// negative. Elements outside become zero without being read. The last chunk of a row ends with
   /// zeros.
   template <class Params> INGOT_DEVICE void feed(const Params& params, i32 left, u8* stage) {
-    const Halves halves = X::halves(params);
+    const Halves halves = X::packed(params);
     const i64 pitch = halves.pitch(), low = halves.batches * halves.rows * pitch;
     const i32 lines = chunk() < left ? mn_left : 0;
     u8* const to = stage + Stage::offset(line(), chunk());
@@ -123,7 +123,7 @@ private:
   /// Returns the same in all threads.
   template <class Params>
   static INGOT_DEVICE bool suits(const Params& params, const TileContext& context, i64 m, i64 n) {
-    const Halves a = A::halves(params), b = B::halves(params);
+    const Halves a = A::packed(params), b = B::packed(params);
     // Opaque, so that dependent values are not kept in registers for the next tile.
     const i32 thread = ptx::opaque(context.thread);
     HalvedTile tile = HalvedTile::none();
@@ -150,7 +150,7 @@ private:
     }
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
     context.barrier();
-    return tile.suits(a.depth);
+    return tile.suits<2>(a.depth);
   }
 
   template <class Params>

@@ -15,6 +15,10 @@ template <class L, class A, class B> struct SafeMainloop {
                          kTileK = sizes::kSafeDepth, kPromoteEvery = sizes::kPromoteEvery;
   };
   using Mainloop = SimtMainloop<Config, A, B>;
+  using Layout = L;
+  static constexpr bool kCompensated = true;
+  static constexpr int kTileK = Config::kTileK;
+  static constexpr int kSharedBytes = sizes::safe_bytes(L::kTileRows, L::kTileCols);
   static_assert(Mainloop::Layout::kThreads == L::kThreads, "the same threads run both");
 
   /// Computes the sums piece by piece through shared memory, of sizes::safe_bytes.

@@ -16,7 +16,18 @@ template <int kSlots> struct RingPlace {
     slot = 0;
     parity ^= 1;
   }
+  /// Passes over `count` slots, which are for others.
+  INGOT_DEVICE void skip(u32 count) {
+    slot += count;
+    parity ^= slot / kSlots % 2;
+    slot %= kSlots;
+  }
 };
+
+// Two readers may have tiles of their own, whose slots follow one another in the ring. Then they
+// take turns: a reader waits for the slots of its tile once the other one has seen the last slot of
+// the tile before. If it waited earlier, it could take the phase before the last for its own, which
+// has the same parity.
 
 /// kReaders arrivals free a slot.
 template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
@@ -32,6 +43,7 @@ template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
       ptx::make_mbarrier(full(index), 1);
       ptx::make_mbarrier(free(index), kReaders);
     }
+    for (u32 reader = 0; reader < 2; ++reader) ptx::make_mbarrier(turn(reader), 1);
     ptx::publish_mbarriers();
   }
 
@@ -49,9 +61,17 @@ template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
   /// One reader is done with the slot.
   INGOT_DEVICE void release(Place place) const { ptx::arrive(free(place.slot)); }
 
+  /// Waits for the turn of reader 0 or 1 to go through its tile number `tile`. Reader 0 begins.
+  INGOT_DEVICE void wait_for_turn(u32 reader, u32 tile) const {
+    ptx::wait_phase(turn(reader), (tile + reader + 1) % 2);
+  }
+  /// The other reader's turn. By one thread of `reader`.
+  INGOT_DEVICE void pass_turn(u32 reader) const { ptx::arrive(turn(1 - reader)); }
+
 private:
   INGOT_DEVICE u32 full(u32 index) const { return base + kSlots * kSlotBytes + 8 * index; }
   INGOT_DEVICE u32 free(u32 index) const { return full(kSlots + index); }
+  INGOT_DEVICE u32 turn(u32 reader) const { return full(2 * kSlots + reader); }
 };
 
 } // namespace ingot

@@ -7,6 +7,8 @@
 namespace ingot {
 namespace ptx {
 
+INGOT_DEVICE bool elect() { return thread_index() % 32 == 0; }
+
 INGOT_DEVICE void make_mbarrier(u32 at, u32 arrivals) {
   ingot_machine->make_mbarrier(at, arrivals);
 }

@@ -1,11 +1,11 @@
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
-#include "kernels/halving.cuh"
+#include "kernels/packing_tiles.cuh"
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_d8ab42de17e5d524 {
+namespace product_max_sumexp_1a447a1d06c4529d {
 using namespace ingot;
 
 struct Params {
@@ -13,20 +13,22 @@ struct Params {
   const f32* in1; // w: f32[8192, 8192]
   const f32* in2; // b: f32[8192]
   u8* states0; // partials of v13
-  u8* halves0; // halves of x
-  u8* halves1; // halves of w
+  u8* packed0; // halves of x
+  u8* packed1; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 1024, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 1024, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
   struct MatrixB : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves1, 1, 8192, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed1, 1, 8192, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 8192 + k);
     }
@@ -72,9 +74,9 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_d8ab42de17e5d524_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
-                                       u8* halves0, u8* halves1) {
-  held<Kernel<V0>>({in0, in1, in2, states0, halves0, halves1});
+product_max_sumexp_1a447a1d06c4529d_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+                                       u8* packed0, u8* packed1) {
+  held<Kernel<V0>>({in0, in1, in2, states0, packed0, packed1});
 }
 
 // mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
@@ -86,12 +88,12 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_d8ab42de17e5d524_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
-                                       u8* halves0, u8* halves1) {
-  held<Kernel<V1>>({in0, in1, in2, states0, halves0, halves1});
+product_max_sumexp_1a447a1d06c4529d_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+                                       u8* packed0, u8* packed1) {
+  held<Kernel<V1>>({in0, in1, in2, states0, packed0, packed1});
 }
 
-} // namespace product_max_sumexp_d8ab42de17e5d524
+} // namespace product_max_sumexp_1a447a1d06c4529d
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
@@ -159,81 +161,83 @@ rows_38d7e9d1ad79e14c_v0(const u8* merged0, f32* out0) {
 
 } // namespace rows_38d7e9d1ad79e14c
 
-// matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_a
-namespace halves_009388a13c77e5fa {
+// matmul_scale_residualadd_clamp_logsumexp_mish_0_packed_a
+namespace packed_f396f709008545d4 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0; // halves of x
+  u8* packed0; // halves of x
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 1024, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 1024, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_009388a13c77e5fa_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_f396f709008545d4_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_009388a13c77e5fa_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_f396f709008545d4_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_009388a13c77e5fa
+} // namespace packed_f396f709008545d4
 
-// matmul_scale_residualadd_clamp_logsumexp_mish_0_halves_b
-namespace halves_73f80091c94313ba {
+// matmul_scale_residualadd_clamp_logsumexp_mish_0_packed_b
+namespace packed_5c148564150c94e6 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0; // halves of w
+  u8* packed0; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 8192, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 8192, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_73f80091c94313ba_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_5c148564150c94e6_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_73f80091c94313ba_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_5c148564150c94e6_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_73f80091c94313ba
+} // namespace packed_5c148564150c94e6
 

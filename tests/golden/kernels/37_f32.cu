@@ -1,13 +1,13 @@
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
-#include "kernels/halving.cuh"
+#include "kernels/packing_tiles.cuh"
 
 // matmul_swish_sum_groupnorm_0
 //   v6 = matmul(x, w, transpose_b=true); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9)
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_021987838724e19d {
+namespace product_moments_d1f286a28ce5f200 {
 using namespace ingot;
 
 struct Params {
@@ -18,20 +18,22 @@ struct Params {
   const f32* in4; // gamma: f32[4096]
   const f32* in5; // beta: f32[4096]
   f32* out0; // output: f32[32768, 4096]
-  u8* halves0; // halves of x
-  u8* halves1; // halves of w
+  u8* packed0; // halves of x
+  u8* packed1; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 32768, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 32768, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 1024 + k);
     }
   };
   struct MatrixB : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves1, 1, 4096, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed1, 1, 4096, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 1024 + k);
     }
@@ -93,10 +95,10 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_021987838724e19d_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                                    const f32* in4, const f32* in5, f32* out0, u8* halves0,
-                                    u8* halves1) {
-  held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
+product_moments_d1f286a28ce5f200_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, const f32* in5, f32* out0, u8* packed0,
+                                    u8* packed1) {
+  held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, packed0, packed1});
 }
 
 // mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*1 b staged*1 vec 1 promote 32
@@ -109,89 +111,91 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_021987838724e19d_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                                    const f32* in4, const f32* in5, f32* out0, u8* halves0,
-                                    u8* halves1) {
-  held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, halves0, halves1});
+product_moments_d1f286a28ce5f200_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, const f32* in5, f32* out0, u8* packed0,
+                                    u8* packed1) {
+  held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, packed0, packed1});
 }
 
-} // namespace product_moments_021987838724e19d
+} // namespace product_moments_d1f286a28ce5f200
 
-// matmul_swish_sum_groupnorm_0_halves_a
-namespace halves_0823096868e43ff7 {
+// matmul_swish_sum_groupnorm_0_packed_a
+namespace packed_5ba692eae47a661e {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[32768, 1024]
-  u8* halves0; // halves of x
+  u8* packed0; // halves of x
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 32768, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 32768, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 1024 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_0823096868e43ff7_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_5ba692eae47a661e_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_0823096868e43ff7_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_5ba692eae47a661e_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_0823096868e43ff7
+} // namespace packed_5ba692eae47a661e
 
-// matmul_swish_sum_groupnorm_0_halves_b
-namespace halves_38cc8ffdff107c23 {
+// matmul_swish_sum_groupnorm_0_packed_b
+namespace packed_d4592393d69be293 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[4096, 1024]
-  u8* halves0; // halves of w
+  u8* packed0; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 4096, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 4096, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 1024 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_38cc8ffdff107c23_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_d4592393d69be293_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_38cc8ffdff107c23_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_d4592393d69be293_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_38cc8ffdff107c23
+} // namespace packed_d4592393d69be293
 

@@ -1,6 +1,6 @@
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
-#include "kernels/halving.cuh"
+#include "kernels/packing_tiles.cuh"
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
 //   v7 = add(b, bias)
@@ -66,7 +66,7 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_199a93d2f5a2c561 {
+namespace product_moments_ca097371e5795ea4 {
 using namespace ingot;
 
 struct Params {
@@ -76,20 +76,22 @@ struct Params {
   const f32* in3; // gamma: f32[8192]
   const f32* in4; // beta: f32[8192]
   f32* out0; // output: f32[1024, 8192]
-  u8* halves0; // halves of x
-  u8* halves1; // halves of w
+  u8* packed0; // halves of x
+  u8* packed1; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 1024, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 1024, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
   struct MatrixB : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves1, 1, 8192, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed1, 1, 8192, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 8192 + k);
     }
@@ -152,9 +154,9 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_199a93d2f5a2c561_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                                    const f32* in4, f32* out0, u8* halves0, u8* halves1) {
-  held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
+product_moments_ca097371e5795ea4_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, f32* out0, u8* packed0, u8* packed1) {
+  held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
 // mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
@@ -167,88 +169,90 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_199a93d2f5a2c561_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                                    const f32* in4, f32* out0, u8* halves0, u8* halves1) {
-  held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, halves0, halves1});
+product_moments_ca097371e5795ea4_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    const f32* in4, f32* out0, u8* packed0, u8* packed1) {
+  held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_199a93d2f5a2c561
+} // namespace product_moments_ca097371e5795ea4
 
-// gemm_biasadd_hardtanh_mish_groupnorm_1_halves_a
-namespace halves_009388a13c77e5fa {
+// gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
+namespace packed_f396f709008545d4 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
-  u8* halves0; // halves of x
+  u8* packed0; // halves of x
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 1024, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 1024, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_009388a13c77e5fa_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_f396f709008545d4_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_009388a13c77e5fa_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_f396f709008545d4_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_009388a13c77e5fa
+} // namespace packed_f396f709008545d4
 
-// gemm_biasadd_hardtanh_mish_groupnorm_1_halves_b
-namespace halves_73f80091c94313ba {
+// gemm_biasadd_hardtanh_mish_groupnorm_1_packed_b
+namespace packed_5c148564150c94e6 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[8192, 8192]
-  u8* halves0; // halves of w
+  u8* packed0; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 8192, 8192}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 8192, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_73f80091c94313ba_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_5c148564150c94e6_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_73f80091c94313ba_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_5c148564150c94e6_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_73f80091c94313ba
+} // namespace packed_5c148564150c94e6
 

@@ -1,11 +1,11 @@
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
-#include "kernels/halving.cuh"
+#include "kernels/packing_tiles.cuh"
 
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w, transpose_b=true); v10 = add(v8, v9); v12 = mul(v10, v11)
 //   v13, v14 = moments(v12, axes=[0])
-namespace product_moments_9d6f19b32b247c97 {
+namespace product_moments_2392439407ab713b {
 using namespace ingot;
 
 struct Params {
@@ -15,20 +15,22 @@ struct Params {
   const f32* in3; // scale: f32[4096]
   f32* out0; // v12: f32[16384, 4096]
   u8* states0; // partials of v13
-  u8* halves0; // halves of x
-  u8* halves1; // halves of w
+  u8* packed0; // halves of x
+  u8* packed1; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 16384, 4096}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 16384, 4096}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 4096 + k);
     }
   };
   struct MatrixB : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves1, 1, 4096, 4096}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed1, 1, 4096, 4096}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 4096 + k);
     }
@@ -80,9 +82,9 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_9d6f19b32b247c97_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                                    f32* out0, u8* states0, u8* halves0, u8* halves1) {
-  held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
+product_moments_2392439407ab713b_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    f32* out0, u8* states0, u8* packed0, u8* packed1) {
+  held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, packed0, packed1});
 }
 
 // mma f16x3 128x128x32 step 128 warp 64x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 promote 32 total 2048
@@ -95,12 +97,12 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_9d6f19b32b247c97_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
-                                    f32* out0, u8* states0, u8* halves0, u8* halves1) {
-  held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, halves0, halves1});
+product_moments_2392439407ab713b_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+                                    f32* out0, u8* states0, u8* packed0, u8* packed1) {
+  held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, packed0, packed1});
 }
 
-} // namespace product_moments_9d6f19b32b247c97
+} // namespace product_moments_2392439407ab713b
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
@@ -279,81 +281,83 @@ rows_ee5ada7a51257b74_v1(const f32* in0, const f32* in1, const f32* in2, const f
 
 } // namespace rows_ee5ada7a51257b74
 
-// gemm_scale_batchnorm_0_halves_a
-namespace halves_461e446519f452ff {
+// gemm_scale_batchnorm_0_packed_a
+namespace packed_b86978571a7bd3a1 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[16384, 4096]
-  u8* halves0; // halves of x
+  u8* packed0; // halves of x
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 16384, 4096}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 16384, 4096}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 4096 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_461e446519f452ff_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_b86978571a7bd3a1_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_461e446519f452ff_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_b86978571a7bd3a1_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_461e446519f452ff
+} // namespace packed_b86978571a7bd3a1
 
-// gemm_scale_batchnorm_0_halves_b
-namespace halves_c2615500a6ee71f3 {
+// gemm_scale_batchnorm_0_packed_b
+namespace packed_52c2cdda1a030df2 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // w: f32[4096, 4096]
-  u8* halves0; // halves of w
+  u8* packed0; // halves of w
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 1, 4096, 4096}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 4096, 4096}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 4096 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c2615500a6ee71f3_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_52c2cdda1a030df2_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_c2615500a6ee71f3_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_52c2cdda1a030df2_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_c2615500a6ee71f3
+} // namespace packed_52c2cdda1a030df2
 

@@ -1,30 +1,32 @@
 #include "kernels/held.cuh"
 #include "tile/halves_mainloop.cuh"
-#include "kernels/halving.cuh"
+#include "kernels/packing_tiles.cuh"
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_bde3e4fa3d8e2b7b {
+namespace product_8a41f46ea77e8520 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
   const f32* in1; // b: f32[128, 1024, 2048]
   f32* out0; // output: f32[128, 512, 2048]
-  u8* halves0; // halves of a
-  u8* halves1; // halves of b
+  u8* packed0; // halves of a
+  u8* packed1; // halves of b
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 128, 512, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, 512, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (batch * 524288 + mn * 1024 + k);
     }
   };
   struct MatrixB : Matrix<f32, Unchanged, Major::mn, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves1, 128, 2048, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed1, 128, 2048, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (batch * 2097152 + mn + k * 2048);
     }
@@ -54,8 +56,8 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_bde3e4fa3d8e2b7b_v0(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
-  held<Kernel<V0>>({in0, in1, out0, halves0, halves1});
+product_8a41f46ea77e8520_v0(const f32* in0, const f32* in1, f32* out0, u8* packed0, u8* packed1) {
+  held<Kernel<V0>>({in0, in1, out0, packed0, packed1});
 }
 
 // mma f16x3 128x128x64 step 128 warp 64x32 stages 2 threads 256 a staged*1 b staged*1 vec 1 promote 32
@@ -68,87 +70,89 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_bde3e4fa3d8e2b7b_v1(const f32* in0, const f32* in1, f32* out0, u8* halves0, u8* halves1) {
-  held<Kernel<V1>>({in0, in1, out0, halves0, halves1});
+product_8a41f46ea77e8520_v1(const f32* in0, const f32* in1, f32* out0, u8* packed0, u8* packed1) {
+  held<Kernel<V1>>({in0, in1, out0, packed0, packed1});
 }
 
-} // namespace product_bde3e4fa3d8e2b7b
+} // namespace product_8a41f46ea77e8520
 
-// batched_matrix_multiplication_0_halves_a
-namespace halves_8208a932c4dea223 {
+// batched_matrix_multiplication_0_packed_a
+namespace packed_af748d3b72a3467f {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
-  u8* halves0; // halves of a
+  u8* packed0; // halves of a
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 128, 512, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, 512, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (batch * 524288 + mn * 1024 + k);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_8208a932c4dea223_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_af748d3b72a3467f_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_8208a932c4dea223_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_af748d3b72a3467f_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_8208a932c4dea223
+} // namespace packed_af748d3b72a3467f
 
-// batched_matrix_multiplication_0_halves_b
-namespace halves_63f05429d834f7d0 {
+// batched_matrix_multiplication_0_packed_b
+namespace packed_5b43f3ea5507efd6 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // b: f32[128, 1024, 2048]
-  u8* halves0; // halves of b
+  u8* packed0; // halves of b
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::mn, OperandPath::staged, V::kVec, true> {
-    static INGOT_DEVICE Halves halves(const Params& p) { return {p.halves0, 128, 2048, 1024}; }
+    using Packed = Halves;
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, 2048, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (batch * 2097152 + mn + k * 2048);
     }
   };
 };
 
-// halving 8x512 threads 256 vec 4
+// packing_tiles 8x512 threads 256 vec 4
 struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_63f05429d834f7d0_v0(const f32* in0, u8* halves0) {
-  halving<Kernel<V0>>({in0, halves0});
+packed_5b43f3ea5507efd6_v0(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V0>>({in0, packed0});
 }
 
-// halving 8x512 threads 256 vec 1
+// packing_tiles 8x512 threads 256 vec 1
 struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-halves_63f05429d834f7d0_v1(const f32* in0, u8* halves0) {
-  halving<Kernel<V1>>({in0, halves0});
+packed_5b43f3ea5507efd6_v1(const f32* in0, u8* packed0) {
+  packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace halves_63f05429d834f7d0
+} // namespace packed_5b43f3ea5507efd6
 

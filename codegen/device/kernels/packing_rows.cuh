@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packing skeleton: computes packed halves (tile/packed_halves.cuh) of an operand whose rows
-// are contiguous, without shared memory for its elements. The threads of a row hold it in registers
-// from the search for its largest element to the split. A longer row is read twice.
+// The packing_rows skeleton: packs an operand (tile/packed.cuh) whose rows are contiguous, without
+// shared memory for its elements. The threads of a row that is scaled hold it in registers from the
+// search for its largest element to the split. A longer row is read twice.
 #pragma once
 
 #include "sizes/shared_memory.h"
-#include "tile/packed_halves.cuh"
+#include "tile/packed.cuh"
 #include "tile/prologue.cuh"
 #include "tile/vector.cuh"
 
@@ -13,22 +13,24 @@ namespace ingot {
 
 // The parts of a kernel K of this skeleton, written by the emitter:
 //   kPerRow         the threads of a row: a power of two from 32 on
-//   using Operand   a matrix operand of major k (tile/matrix.cuh), with halves(params) ->
-//                   PackedHalves: the place of the halves, and the extents
-template <class K> struct Packing {
+//   using Operand   a matrix operand of major k (tile/matrix.cuh), with packed(params): the place
+//   of
+//                   the packed operand, and the extents (tile/packed.cuh)
+template <class K> struct PackingRows {
   using X = typename K::Operand;
+  using To = typename X::Packed;
+  using Split = typename To::Split;
   static_assert(X::kMajor == Major::k, "rows are contiguous");
-  static constexpr int kThreads = sizes::kHalvingThreads, kPerRow = K::kPerRow;
+  static constexpr int kThreads = sizes::kPackingThreads, kPerRow = K::kPerRow;
   static constexpr int kRows = kThreads / kPerRow, kWarpsOfRow = kPerRow / 32;
-  static constexpr int kSharedBytes = sizes::packing_bytes(kThreads);
-  static constexpr int kChunk = PackedHalves::kChunk;
+  static constexpr int kSharedBytes = sizes::packing_rows_bytes(kThreads);
+  static constexpr int kChunk = To::kChunk;
   static constexpr int kHeld = sizes::kPackedHeld / kChunk; ///< chunks that a thread holds
   using Chunk = Vector<f32, kChunk>;
 
   /// The elements of a row from k on. Those outside the matrix are zero.
   template <class Params>
-  static INGOT_DEVICE Chunk load(const Params& params, const PackedHalves& to, i64 batch, i64 row,
-                                 i64 k) {
+  static INGOT_DEVICE Chunk load(const Params& params, const To& to, i64 batch, i64 row, i64 k) {
     using Cells = PrologueCells<typename X::Prologue::Operands, Major::k, X::kVec>;
     Chunk chunk = {};
 #pragma unroll
@@ -66,7 +68,7 @@ template <class K> struct Packing {
   }
 
   template <class Params>
-  static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const PackedHalves& to) {
+  static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const To& to) {
     const i64 row = row0 + ptx::thread_index() / kPerRow, lane = ptx::thread_index() % kPerRow;
     const i64 chunks = to.stored_chunks();
     Chunk held[kHeld];
@@ -76,40 +78,43 @@ template <class K> struct Packing {
         held[i] = load(params, to, batch, row, (first + i * kPerRow + lane) * kChunk);
     };
     u32 largest = 0;
-    for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
-      load_from(first);
+    if constexpr (Split::kScales) {
+      for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
+        load_from(first);
 #pragma unroll
-      for (int i = 0; i < kHeld; ++i) {
+        for (int i = 0; i < kHeld; ++i) {
 #pragma unroll
-        for (int j = 0; j < kChunk; ++j) {
-          const u32 bits = ptx::as_bits(math::abs(held[i].v[j]));
-          largest = bits > largest ? bits : largest;
+          for (int j = 0; j < kChunk; ++j) {
+            const u32 bits = ptx::as_bits(math::abs(held[i].v[j]));
+            largest = bits > largest ? bits : largest;
+          }
         }
       }
+      largest = combined(largest, 0, [](u32 a, u32 b) { return a > b ? a : b; });
     }
-    largest = combined(largest, 0, [](u32 a, u32 b) { return a > b ? a : b; });
-    RowSplit row_split(largest);
+    Split split(largest);
     for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
-      if (chunks > kHeld * kPerRow) load_from(first);
+      if (!Split::kScales || chunks > kHeld * kPerRow) load_from(first);
 #pragma unroll
       for (int i = 0; i < kHeld; ++i) {
         const i64 chunk = first + i * kPerRow + lane;
-        Vector<f16, kChunk> high, low;
-#pragma unroll
-        for (int j = 0; j < kChunk; ++j) row_split.split(held[i].v[j], high.v[j], low.v[j]);
-        if (chunk < chunks) to.put(batch, row, chunk * kChunk, high, low);
+        Vector<typename To::Element, kChunk> planes[To::kPlanes];
+        split.run(held[i], planes);
+        if (chunk < chunks) to.put(batch, row, chunk * kChunk, planes);
       }
     }
-    row_split.strong = combined(row_split.strong, 1, [](u32 a, u32 b) { return a + b; });
-    row_split.weak = combined(row_split.weak, 2, [](u32 a, u32 b) { return a | b; });
-    if (row < to.rows && lane == 0) to.row(batch, row) = row_split.record(largest, to.depth);
+    if constexpr (Split::kScales) {
+      split.strong = combined(split.strong, 1, [](u32 a, u32 b) { return a + b; });
+      split.weak = combined(split.weak, 2, [](u32 a, u32 b) { return a | b; });
+      if (row < to.rows && lane == 0) to.row(batch, row) = split.record(largest, to.depth);
+    }
   }
 };
 
-template <class K> INGOT_DEVICE void packing(const typename K::Params& params) {
-  using Skeleton = Packing<K>;
-  const PackedHalves to = K::Operand::halves(params);
-  static_assert(PackedHalves::kRows % Skeleton::kRows == 0, "no block passes the last row");
+template <class K> INGOT_DEVICE void packing_rows(const typename K::Params& params) {
+  using Skeleton = PackingRows<K>;
+  const auto to = K::Operand::packed(params);
+  static_assert(Skeleton::To::kRows % Skeleton::kRows == 0, "no block passes the last row");
   const i64 units = to.stored_rows() / Skeleton::kRows;
   for (i64 unit = ptx::block_index(); unit < to.batches * units; unit += ptx::block_count())
     Skeleton::run(params, unit / units, unit % units * Skeleton::kRows, to);

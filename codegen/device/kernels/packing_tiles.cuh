@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The halving skeleton: computes the f16x3 halves of a matmul's operand (tile/halves.cuh). Each
-// warp has one row. The rows of a block go through shared memory, so that global accesses are wide
-// along the index in which the operand is contiguous. Each row is read twice: to find its largest
-// element, and to split it into halves.
+// The packing_tiles skeleton: packs a matmul's operand, however it lies in memory. Each warp has
+// one row. The rows of a block go through shared memory, so that global accesses are wide along the
+// index in which the operand is contiguous. Rows that are scaled are read twice: first to find the
+// largest element.
 #pragma once
 
 #include "sizes/shared_memory.h"
 #include "tile/context.cuh"
 #include "tile/halves.cuh"
+#include "tile/packed.cuh"
 #include "tile/staging.cuh"
 
 namespace ingot {
 
 /// The parts of a kernel K of this skeleton, written by the emitter:
-///   using Operand   a matrix operand, staged (tile/matrix.cuh), with halves(params) -> Halves
-///                   or PackedHalves: the place of the halves, and the extents
-template <class K> struct Halving {
+///   using Operand   a matrix operand, staged (tile/matrix.cuh), with packed(params): the place of
+///                   the packed operand, and the extents (tile/packed.cuh, or Halves)
+template <class K> struct PackingTiles {
   using X = typename K::Operand;
-  static constexpr int kThreads = sizes::kHalvingThreads;
-  static constexpr int kRows = sizes::kHalvingRows, kTileK = sizes::kHalvingDepth;
+  static constexpr int kThreads = sizes::kPackingThreads;
+  static constexpr int kRows = sizes::kPackingRows, kTileK = sizes::kPackingDepth;
   static_assert(kRows == kThreads / 32, "one row per warp");
-  static constexpr int kPitch = kTileK + sizes::kHalvingPadding; ///< rows begin in other banks
-  static constexpr int kSharedBytes = sizes::halving_bytes(kRows, kTileK);
+  static constexpr int kPitch = kTileK + sizes::kPackingPadding; ///< rows begin in other banks
+  static constexpr int kSharedBytes = sizes::packing_tiles_bytes(kRows, kTileK);
   static constexpr int kVectors = kRows * kTileK / X::kVec / kThreads;
   static constexpr int kEight = sizes::kHalvesAligned;
   using Eight = Vector<f32, kEight>;
@@ -73,40 +74,44 @@ template <class K> struct Halving {
 
   template <class Params, class To>
   static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const To& to) {
+    using Split = typename To::Split;
     u32 largest = 0; // bits of |x| order like the values; Inf and NaN above all
-    walk(params, batch, row0, to, [&](i64, const Eight& eight) {
+    if constexpr (Split::kScales) {
+      walk(params, batch, row0, to, [&](i64, const Eight& eight) {
 #pragma unroll
-      for (int j = 0; j < kEight; ++j) {
-        const u32 bits = ptx::as_bits(math::abs(eight.v[j]));
-        largest = bits > largest ? bits : largest;
+        for (int j = 0; j < kEight; ++j) {
+          const u32 bits = ptx::as_bits(math::abs(eight.v[j]));
+          largest = bits > largest ? bits : largest;
+        }
+      });
+#pragma unroll
+      for (int mask = 1; mask < 32; mask *= 2) {
+        const u32 other = ptx::shuffle_xor(largest, mask);
+        largest = other > largest ? other : largest;
       }
-    });
-#pragma unroll
-    for (int mask = 1; mask < 32; mask *= 2) {
-      const u32 other = ptx::shuffle_xor(largest, mask);
-      largest = other > largest ? other : largest;
     }
-    RowSplit row_split(largest);
+    Split split(largest);
     const i64 row = row0 + ptx::thread_index() / 32;
     walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
-      Vector<f16, kEight> high, low;
-#pragma unroll
-      for (int j = 0; j < kEight; ++j) row_split.split(eight.v[j], high.v[j], low.v[j]);
-      if (to.stores(row, k)) to.put(batch, row, k, high, low);
+      Vector<typename To::Element, kEight> planes[To::kPlanes];
+      split.run(eight, planes);
+      if (to.stores(row, k)) to.put(batch, row, k, planes);
     });
+    if constexpr (Split::kScales) {
 #pragma unroll
-    for (int mask = 1; mask < 32; mask *= 2) {
-      row_split.strong += ptx::shuffle_xor(row_split.strong, mask);
-      row_split.weak |= ptx::shuffle_xor(row_split.weak, mask);
+      for (int mask = 1; mask < 32; mask *= 2) {
+        split.strong += ptx::shuffle_xor(split.strong, mask);
+        split.weak |= ptx::shuffle_xor(split.weak, mask);
+      }
+      if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
+      to.row(batch, row) = split.record(largest, to.depth);
     }
-    if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
-    to.row(batch, row) = row_split.record(largest, to.depth);
   }
 };
 
-template <class K> INGOT_DEVICE void halving(const typename K::Params& params) {
-  using Skeleton = Halving<K>;
-  const auto to = K::Operand::halves(params);
+template <class K> INGOT_DEVICE void packing_tiles(const typename K::Params& params) {
+  using Skeleton = PackingTiles<K>;
+  const auto to = K::Operand::packed(params);
   const i64 tiles = (to.stored_rows() + Skeleton::kRows - 1) / Skeleton::kRows;
   for (i64 unit = ptx::block_index(); unit < to.batches * tiles; unit += ptx::block_count())
     Skeleton::run(params, unit / tiles, unit % tiles * Skeleton::kRows, to);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A matmul's operand in memory as wgmma reads it from shared memory, so that a bulk copy moves it
+// as it is.
+#pragma once
+
+#include "tile/row_split.cuh"
+
+namespace ingot {
+
+/// An operand of rows (of A, or columns of B) in blocks of 64 rows and 64 k. Rows and k are padded
+/// with zeros to whole blocks. Each element has kPlanes elements of type T. Blocks come in the
+/// order of batch, rows, k, plane. A block has lines of 128 bytes, whose chunks of 16 bytes are
+/// swizzled: chunk c of line r is at chunk c ^ r % 8 (PTX ISA, "Swizzling Modes", 128 bytes).
+/// Behind the blocks are the records of the rows, if Split has any. One matrix may serve a batch.
+template <class T, int kPlaneCount, class RowSplit> struct Packed {
+  using Element = T;
+  using Split = RowSplit; ///< makes the planes of a row
+  u8* base;               ///< 128-byte aligned
+  i64 batches, rows, depth;
+
+  static constexpr int kPlanes = kPlaneCount;
+  static constexpr int kRows = sizes::kPackedRows, kDepth = sizes::kPackedDepth;
+  static constexpr int kLineBytes = kDepth * 2, kBlockBytes = kRows * kLineBytes;
+  static constexpr int kChunk = 8; ///< elements of 16 bytes
+  static_assert(kLineBytes == 128 && sizeof(T) == 2, "a line is one span of the swizzle");
+
+  INGOT_DEVICE i64 row_blocks() const { return (rows + kRows - 1) / kRows; }
+  INGOT_DEVICE i64 depth_blocks() const { return (depth + kDepth - 1) / kDepth; }
+  /// k with the padding, in chunks.
+  INGOT_DEVICE i64 stored_chunks() const { return depth_blocks() * (kDepth / kChunk); }
+  /// Rows with the padding.
+  INGOT_DEVICE i64 stored_rows() const { return row_blocks() * kRows; }
+  INGOT_DEVICE bool stores(i64 row, i64 k) const {
+    return row < stored_rows() && k < depth_blocks() * kDepth;
+  }
+
+  /// Row blocks past the end read the last block; their products are not used.
+  INGOT_DEVICE const u8* block(i64 batch, i64 row_block, i64 depth_block, int plane) const {
+    const i64 blocks = row_blocks();
+    const i64 of_batch = batches == 1 ? 0 : batch * blocks;
+    const i64 first = of_batch + (row_block < blocks ? row_block : blocks - 1);
+    return base + ((first * depth_blocks() + depth_block) * kPlanes + plane) * kBlockBytes;
+  }
+
+  /// Stores eight elements of a row, from a k that is a multiple of 8.
+  INGOT_DEVICE void put(i64 batch, i64 row, i64 k,
+                        const Vector<T, kChunk> (&planes)[kPlanes]) const {
+    const i64 line = row % kRows, chunk = k % kDepth / kChunk ^ row % 8;
+    u8* const to =
+        const_cast<u8*>(block(batch, row / kRows, k / kDepth, 0)) + line * kLineBytes + chunk * 16;
+#pragma unroll
+    for (int plane = 0; plane < kPlanes; ++plane)
+      store_vector(reinterpret_cast<T*>(to + plane * kBlockBytes), planes[plane]);
+  }
+
+  /// The records of all rows of all batches.
+  INGOT_DEVICE HalvedRow* records() const {
+    static_assert(Split::kScales, "the rows have records");
+    return reinterpret_cast<HalvedRow*>(base + batches * row_blocks() * depth_blocks() * kPlanes *
+                                                   kBlockBytes);
+  }
+  INGOT_DEVICE HalvedRow& row(i64 batch, i64 row) const {
+    return records()[batches == 1 ? row : batch * rows + row];
+  }
+};
+
+/// f32 elements as two f16 halves.
+using PackedHalves = Packed<f16, 2, RowSplit<2>>;
+/// f32 elements, scaled, as f16.
+using PackedScaled = Packed<f16, 1, RowSplit<1>>;
+/// Elements converted to T.
+template <class T> using PackedAs = Packed<T, 1, Conversion<T>>;
+
+} // namespace ingot

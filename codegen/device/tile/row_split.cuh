@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the elements of a row become the 16-bit elements that tensor cores multiply: f32 as two f16
+// halves, f32 as one scaled f16, or converted. Rows of f32 have records, from which a tile of a
+// product decides whether its precision is kept. Ootomo and Yokota, "Recovering single precision
+// accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", 2022. Here
+// rows are scaled, so that no exponent is out of range.
+#pragma once
+
+#include "math/elementwise.cuh"
+#include "sizes/f32_products.h"
+#include "tile/vector.cuh"
+
+namespace ingot {
+
+// A row (of A, or a column of B) is multiplied by the power of two that brings its largest element
+// into [2^14, 2^15).
+//
+// Two halves: a scaled element t becomes high = f16(t) and low = f16(t - high). The error is
+// 2^-23 |t| where |t| >= 2^-2. Below that ("weak") it is 2^-25, because the least step of f16 is
+// 2^-24. Only low_a low_b is missing from high_a high_b + high_a low_b + low_a high_b, at most
+// 2^-22 |a b|.
+//
+// Weak elements change an output by at most 2 K 2^-25 2^15. If both factors are strong, |t| >= 2^9,
+// in p of its products, the sum of |a b| is at least p 2^18, and the change is K / p 2^-27 of it:
+// 2^-23 for p = K / 16. If n elements of a row and m of a column are strong, n + m - K products
+// have two strong factors.
+//
+// One scaled f16: t becomes f16(t). The error is 2^-11 |t|, as that of TF32, where |t| >= 2^-14.
+// Below that ("weak") it is 2^-25. With p = K / 2^14 it changes an output by 2^-13 of the sum of
+// |a b|. The errors of TF32 may change it eight times as much.
+
+/// The record of one row of an operand.
+struct HalvedRow {
+  i32 shift;  ///< elements were multiplied by 2^shift: -113 to 126
+  i32 strong; ///< strong elements; all in a row of zeros, whose products are exact
+  i32 flags;  ///< a set of kWeak and kNotFinite
+  static constexpr i32 kWeak = 1;      ///< it has nonzero weak elements
+  static constexpr i32 kNotFinite = 2; ///< it has Inf or NaN
+};
+static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
+
+/// Splits the elements of a row into kPlanes f16 elements each, and counts for its record.
+template <int kPlanes> struct RowSplit {
+  static constexpr bool kScales = true;
+  static constexpr int kScaledExponent = 14;
+  static constexpr f32 kLeastStrong = 512.0f;
+  static constexpr f32 kLeastNotWeak = kPlanes == 2 ? 0.25f : 6.103515625e-05f;
+  i32 exponent, shift;
+  f32 scale;
+  u32 strong = 0, weak = 0;
+
+  /// `largest`: the bits of the row's largest |x|. Bits of |x| order like the values, with Inf and
+  /// NaN above all.
+  explicit INGOT_DEVICE RowSplit(u32 largest)
+      : exponent(static_cast<i32>(largest >> 23) - 127), shift(kScaledExponent - exponent) {
+    if (shift > 126) shift = 126; // elements below 2^-112 stay weak
+    if (exponent == 128) shift = 0;
+    scale = math::power_of_two(shift);
+  }
+
+  template <int kCount>
+  INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<f16, kCount> (&planes)[kPlanes]) {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      const f32 t = row.v[j] * scale, size = math::abs(t);
+      const f16 high = planes[0].v[j] = from_f32<f16>(t);
+      if constexpr (kPlanes == 2) planes[1].v[j] = from_f32<f16>(t - to_f32(high));
+      strong += size >= kLeastStrong ? 1 : 0;
+      weak |= row.v[j] != 0.0f && size < kLeastNotWeak ? 1 : 0;
+    }
+  }
+
+  /// The record, once the counts are those of the whole row.
+  INGOT_DEVICE HalvedRow record(u32 largest, i64 depth) const {
+    return {shift, static_cast<i32>(largest == 0 ? depth : strong),
+            (weak != 0 ? HalvedRow::kWeak : 0) | (exponent == 128 ? HalvedRow::kNotFinite : 0)};
+  }
+};
+
+/// Converts the elements of a row to T. It has no record.
+template <class T> struct Conversion {
+  static constexpr bool kScales = false;
+  explicit INGOT_DEVICE Conversion(u32) {}
+
+  template <int kCount>
+  INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<T, kCount> (&planes)[1]) {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) planes[0].v[j] = from_f32<T>(row.v[j]);
+  }
+};
+
+} // namespace ingot

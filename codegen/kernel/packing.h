@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed operands of matmuls: their extents and memory, and the schedules of the kernel that packs
+// them and of the guard.
+#pragma once
+
+#include "codegen/kernel/build_kernel.h"
+
+namespace ingot {
+
+/// Both operands of each matmul of a group.
+std::vector<MatmulSide> matmul_sides(const Group& group);
+
+/// The reads that an operand's elements are made of, as indices in Group::reads.
+std::vector<size_t> operand_reads(const Graph& graph, const Group& group, MatmulSide of);
+
+/// The format in which the mainloop of a schedule reads its operands.
+PackFormat pack_format(const Schedule& schedule);
+
+/// A matmul's operand in a format.
+PackedOperand packed_operand(const Graph& graph, const Group& group, MatmulSide of,
+                             PackFormat format);
+
+/// The bytes of a packed operand.
+Expr packed_bytes(const PackedOperand& operand);
+
+/// True if rows may not suit the format of a schedule's operands, so that a guard follows.
+bool needs_guard(const Schedule& schedule);
+
+/// The schedule of the kernel that computes the tiles again whose rows do not suit, with the same
+/// tiles as the kernel of `schedule`, which computes all of them.
+Schedule guard_schedule(const Schedule& schedule);
+
+/// The schedule of the kernel that packs an operand: a warp for each row, or, for contiguous rows
+/// that are packed in blocks, as many threads as hold a row. `fetched`: how the matmul's own
+/// schedule fetches the elements.
+Schedule packing_schedule(const MatrixOperand& operand, const OperandSchedule& fetched);
+
+} // namespace ingot
