@@ -46,7 +46,8 @@ llvm::Expected<CompileOptions> options_for(CompileOptions options, const std::st
 } // namespace
 
 llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions& lists) {
-  auto targets = split_list("target", lists.target);
+  auto targets =
+      split_list("target", lists.target.empty() ? spelling(Family::sm_80).str() : lists.target);
   if (!targets) return targets.takeError();
   auto devices = device_names(lists.device);
   if (!devices) return devices.takeError();

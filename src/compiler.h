@@ -19,7 +19,9 @@
 namespace ingot {
 
 struct CompileOptions {
-  std::string target = "sm_80";     ///< GPU family: sm_80 or sm_90a
+  /// GPU family: sm_80 or sm_90a. Empty: the best of the card that is present, if `device` is
+  /// native, else sm_80.
+  std::string target;
   std::string device;               ///< a100, h100, h200, native; empty: the family's flagship card
   std::optional<DeviceSpec> native; ///< the card that is present; needed for `native`
   MatmulPrecision precision = MatmulPrecision::highest;

@@ -87,8 +87,8 @@ def compiled(ingot, folder, found):
         path, precision = row
         dtype, option, name = PRECISIONS[precision]
         out = folder / f"{path.stem}.{name}.ptx"
-        ingot("compile", "-", "--device=native", f"--matmul-precision={option}", "-o", out,
-              spec=spec_of(path, dtype))
+        ingot("compile", "-", "--device=native", f"--target={best_family()}",
+              f"--matmul-precision={option}", "-o", out, spec=spec_of(path, dtype))
         return path.stem, precision, out.with_suffix(".json")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(compile_one, rows))
@@ -199,8 +199,9 @@ def compile_times(ingot, _options, found):
             continue
         row = {"graph": path.stem, "precision": precision}
         with tempfile.TemporaryDirectory() as folder:
-            arguments = ("compile", "-", "--device=native", f"--matmul-precision={option}",
-                         "--emit=cubin", "-o", pathlib.Path(folder) / "out.cubin")
+            arguments = ("compile", "-", "--device=native", f"--target={best_family()}",
+                         f"--matmul-precision={option}", "--emit=cubin", "-o",
+                         pathlib.Path(folder) / "out.cubin")
             for name, environment in (("cold_s", {"INGOT_CACHE": "0"}),
                                       ("warm_s", {"INGOT_CACHE_DIR": folder})):
                 row[name] = seconds_of(lambda kept=environment: ingot(
@@ -211,6 +212,12 @@ def compile_times(ingot, _options, found):
 
 
 PARTS = {"beside-torch": beside_torch, "chains": chains, "rows": rows, "compile": compile_times}
+
+
+def best_family():
+    """The family that launches use on this GPU."""
+    import torch
+    return "sm_90a" if torch.cuda.get_device_capability() == (9, 0) else "sm_80"
 
 
 def state_of(options):

@@ -224,7 +224,9 @@ enum class Math : uint8_t {
 };
 
 struct Options {
-  std::string target = "sm_80"; ///< GPU family of instructions: sm_80, or sm_90a for Hopper alone
+  /// GPU family of instructions: sm_80, or sm_90a for Hopper alone. Empty: launches use the best of
+  /// the card that is present, and Program::code uses sm_80.
+  std::string target = {};
   /// The card that schedules are chosen for: a100, h100, h200, or native for the one present. Empty
   /// means native where there is a GPU, else the flagship of the family.
   std::string device = {};
@@ -310,7 +312,8 @@ public:
   /// device, the bound is the maximum over all its cards, which is enough on any of them.
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 
-  /// Code and manifest. PTX is for the family, a cubin for the device. Both need NVRTC. CUDA is
+  /// Code and manifest. PTX is for the family, a cubin for the device. Without a named family the
+  /// code is for sm_80. Both need NVRTC. CUDA is
   /// source for nvcc -arch=sm_80, and torch is a Python file that calls the chain from PyTorch
   /// (docs/standalone.md); neither needs NVRTC. A bundle returns its stored PTX or cubin for the
   /// card; it has no source.

@@ -218,7 +218,8 @@ enum { /* the rewrites that the compiler may apply */
 
 typedef struct ingot_options {
   size_t struct_size;
-  const char* target; /**< family: "sm_80" or "sm_90a"; null: "sm_80" */
+  const char* target; /**< family: "sm_80" or "sm_90a"; null: launches use the best of the
+                         card that is present, and ingot_program_code uses "sm_80" */
   const char* device; /**< a100, h100, h200 or native; null: the card present, or the family's */
   ingot_precision precision;
   ingot_math math;

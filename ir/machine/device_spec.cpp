@@ -55,8 +55,12 @@ llvm::StringRef spelling(Family family) { return family == Family::sm_80 ? "sm_8
 
 std::string Target::arch() const { return family == Family::sm_90a ? "sm_90a" : device.arch; }
 
+Family best_family(const DeviceSpec& device) {
+  return device.arch == "sm_90" ? Family::sm_90a : Family::sm_80;
+}
+
 llvm::Expected<Target> make_target(const std::string& family_name, const std::string& device) {
-  auto family = parse_family(family_name);
+  auto family = family_name.empty() ? Family::sm_80 : parse_family(family_name);
   if (!family) return family.takeError();
   const std::string flagship = *family == Family::sm_90a ? "h100" : "a100";
   const std::string wanted = device.empty() ? flagship : device;
@@ -67,7 +71,7 @@ llvm::Expected<Target> make_target(const std::string& family_name, const std::st
 }
 
 llvm::Expected<Target> make_target(const std::string& family_name, const DeviceSpec& native) {
-  auto family = parse_family(family_name);
+  auto family = family_name.empty() ? best_family(native) : parse_family(family_name);
   if (!family) return family.takeError();
   return target_of(*family, native);
 }

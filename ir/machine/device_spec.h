@@ -52,10 +52,13 @@ struct Target {
   std::string arch() const;
 };
 
-/// Resolves --target and --device. An empty device is the family's flagship. Errors list the
-/// choices.
+/// The family with the fastest instructions of a card.
+Family best_family(const DeviceSpec& device);
+
+/// Resolves --target and --device. An empty family is sm_80, an empty device is the family's
+/// flagship. Errors list the choices.
 llvm::Expected<Target> make_target(const std::string& family, const std::string& device);
-/// The same for the card that is present.
+/// The same for the card that is present. An empty family is the card's best.
 llvm::Expected<Target> make_target(const std::string& family, const DeviceSpec& native);
 
 /// a100, h100, h200.

@@ -290,6 +290,16 @@ llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOp
 
 namespace {
 
+/// The code of a graph for files, whose family nobody named: for sm_80, which all cards run.
+llvm::Expected<EmittedCode> emit_for_files(const Graph& graph, CompileOptions options,
+                                           CodeKind kind) {
+  options.target = spelling(Family::sm_80).str();
+  auto compilation = compile_graph(graph, options);
+  if (!compilation) return compilation.takeError();
+  return emit_code(compilation->module, kind, *shared_service(),
+                   {kVersion, compilation->target.device.name, spelling(options.precision).str()});
+}
+
 llvm::Expected<Program> compile_program(const GraphSpec& graph, const Options& options) {
   auto compile_options = to_compile_options(options);
   if (!compile_options) return compile_options.takeError();
@@ -297,6 +307,10 @@ llvm::Expected<Program> compile_program(const GraphSpec& graph, const Options& o
   if (!compilation) return compilation.takeError();
   auto executable = load_executable(*compilation, shared_service());
   if (!executable) return executable.takeError();
+  if (options.target.empty() && compilation->target.family != Family::sm_80)
+    return Program(std::make_unique<Program::State>(
+        std::move(*executable), [given = graph.state().graph, files = std::move(*compile_options)](
+                                    CodeKind kind) { return emit_for_files(given, files, kind); }));
   const Module& module = (*executable)->module();
   Provenance provenance{kVersion, compilation->target.device.name,
                         spelling(compile_options->precision).str()};

@@ -133,7 +133,8 @@ TEST_CASE("api: targets and devices that a bundle cannot have are refused before
   CHECK(message({.device = "a100,a100"}) == "bundle: device 'a100' is listed twice in 'a100,a100'");
   CHECK(message({.device = ","}) ==
         "bundle: expected names of devices separated by commas, got ','");
-  CHECK(message({.target = ""}) == "bundle: expected names of targets separated by commas, got ''");
+  CHECK(message({.target = ","}) ==
+        "bundle: expected names of targets separated by commas, got ','");
   CHECK(message({.target = "sm_80,sm_100a"}).find("unknown target 'sm_100a': expected sm_80") == 0);
   CHECK(message({.precision = static_cast<Precision>(9)}).find("9 is no Precision") !=
         std::string::npos);

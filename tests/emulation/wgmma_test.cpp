@@ -188,6 +188,12 @@ TEST_CASE("emulation: stages behind one product by wgmma, in turns and shared") 
     }
 }
 
+TEST_CASE("emulation: scaled f16 operands are rounded as TF32 is, with ties away from zero") {
+  // 1 + 2^-11 lies between 1, which is even, and 1 + 2^-10.
+  const Case ties = product(70, 130, 300, "matmul(a * 0.0 + 1.00048828125, b)");
+  CHECK(check_cases({one_product(ties, MatmulPrecision::high, kTiles[0])}) == "");
+}
+
 TEST_CASE("emulation: a guard computes the tiles again that one scaled product does not suit") {
   // The elements of a row span 2^43, and small ones meet large elements of a column.
   const Case some = product(200, 140, 300,

@@ -24,8 +24,7 @@ llvm::cl::opt<bool> prints("print", llvm::cl::desc("print every chain"));
 llvm::cl::opt<bool> is_small("small", llvm::cl::desc("sizes around the edges of tiles"));
 llvm::cl::opt<std::string> place("on", llvm::cl::desc("gpu (default), reference or plan"),
                                  llvm::cl::init("gpu"));
-llvm::cl::opt<std::string> target("target", llvm::cl::desc("sm_80 (default) or sm_90a"),
-                                  llvm::cl::init("sm_80"));
+llvm::cl::opt<std::string> target("target", llvm::cl::desc("sm_80 or sm_90a; default: the card's"));
 
 /// The result of one chain.
 struct Verdict {

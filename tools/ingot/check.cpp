@@ -60,7 +60,7 @@ llvm::Expected<CheckOptions> read_options(const CheckArguments& arguments, Place
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
-  auto compile = arguments.flags.options(place == Place::gpu ? Use::launch : Use::files);
+  auto compile = arguments.flags.options(place == Place::gpu ? Use::launch : Use::reports);
   if (!compile) return compile.takeError();
   options.compile = std::move(*compile);
   return options;

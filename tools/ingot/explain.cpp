@@ -40,7 +40,7 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   if (!precision) return precision.takeError();
   auto format = choose("--format", arguments.format, kFormats);
   if (!format) return format.takeError();
-  auto options = arguments.flags.options(Use::files);
+  auto options = arguments.flags.options(Use::reports);
   if (!options) return options.takeError();
   options->precision = *precision;
   auto dims = arguments.dims.read();

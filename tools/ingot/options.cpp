@@ -89,6 +89,7 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
     return make_error(ErrorCode::invalid_argument,
                       "--device: expected the name of a card or native, got ''");
   if (!untuned) result.tuned = TunedSchedules::from_environment();
+  if (use == Use::files && result.target.empty()) result.target = spelling(Family::sm_80).str();
   if (use == Use::bundles) return result;
   if (use == Use::launch && result.device.empty()) result.device = "native";
   if (auto error = find_card(result)) return error;

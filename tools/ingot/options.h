@@ -71,9 +71,10 @@ enum class Place : uint8_t { gpu, reference };
 llvm::Expected<Place> parse_place(llvm::StringRef text);
 llvm::Expected<MatmulPrecision> choose_precision(llvm::StringRef text);
 
-/// Which device is the default: a file's is the family's flagship, a launch's the card present. A
-/// bundle's targets and devices are lists, left as they are given.
-enum class Use : uint8_t { files, launch, bundles };
+/// Which target and device are the default: those of files are sm_80 and its flagship, of launches
+/// the best of the card present. Reports have the same device as files, and its target. A bundle's
+/// targets and devices are lists, left as they are given.
+enum class Use : uint8_t { files, reports, launch, bundles };
 
 /// `--name=VALUE`.
 struct TextOption : llvm::cl::opt<std::string> {
@@ -91,9 +92,10 @@ struct Switch : llvm::cl::opt<bool> {
 
 /// The options that choose the target, the device, the rewrites and the dumps.
 struct CompileFlags {
-  TextOption target{"target", "family",
-                    "instructions that may be used: sm_80 (default), or sm_90a for Hopper alone",
-                    "sm_80"};
+  TextOption target{
+      "target", "family",
+      "instructions that may be used: sm_80, or sm_90a for Hopper alone (default: the\n"
+      "best of the card present for launches, sm_80 for files)"};
   TextOption device{"device", "name",
                     "card that schedules are chosen for: a100, h100, h200, or native for\n"
                     "the one present (default: a100 for files, native for launches)"};

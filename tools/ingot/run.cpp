@@ -147,7 +147,7 @@ llvm::Error run_file(const RunArguments& arguments) {
   for (const Tensor& tensor : *inputs) pointers.push_back(&tensor);
   auto dims = bind_dims(*graph, pointers);
   if (!dims) return in_files(dims.takeError(), *input_files);
-  auto options = arguments.flags.options(*place == Place::gpu ? Use::launch : Use::files);
+  auto options = arguments.flags.options(*place == Place::gpu ? Use::launch : Use::reports);
   if (!options) return options.takeError();
   options->precision = *precision;
 

@@ -59,7 +59,7 @@ private:
     ptx::block_barrier();
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) merged.add(warps[warp]);
     ptx::block_barrier(); // the products overlay the warps' records
-    return merged.template suits<A::Packed::kPlanes>(depth);
+    return merged.suits(depth);
   }
 };
 

@@ -79,11 +79,10 @@ struct HalvedTile {
            static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(strong_b), mask)),
            static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(flags), mask))});
   }
-  /// Whether sums of `depth` products of kPlanes halves each keep the precision.
-  template <int kPlanes> INGOT_DEVICE bool suits(i64 depth) const {
-    constexpr i64 kShare = kPlanes == 2 ? 16 : 1 << 14;
-    return flags == 0 || (flags == HalvedRow::kWeak && static_cast<i64>(strong_a) + strong_b >=
-                                                           depth + (depth + kShare - 1) / kShare);
+  /// Whether weak elements change sums of `depth` products by 2^-23 of their sizes at most.
+  INGOT_DEVICE bool suits(i64 depth) const {
+    return flags == 0 || (flags == HalvedRow::kWeak &&
+                          static_cast<i64>(strong_a) + strong_b >= depth + (depth + 15) / 16);
   }
 };
 

@@ -150,7 +150,7 @@ private:
     }
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
     context.barrier();
-    return tile.suits<2>(a.depth);
+    return tile.suits(a.depth);
   }
 
   template <class Params>

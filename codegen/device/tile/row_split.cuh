@@ -25,9 +25,9 @@ namespace ingot {
 // 2^-23 for p = K / 16. If n elements of a row and m of a column are strong, n + m - K products
 // have two strong factors.
 //
-// One scaled f16: t becomes f16(t). The error is 2^-11 |t|, as that of TF32, where |t| >= 2^-14.
-// Below that ("weak") it is 2^-25. With p = K / 2^14 it changes an output by 2^-13 of the sum of
-// |a b|. The errors of TF32 may change it eight times as much.
+// One scaled f16: t becomes f16(tf32(t)). That is tf32(t) where |t| >= 2^-14. Below that ("weak")
+// the error is 2^-25. As for two halves, weak elements may change an output by 2^-23 of the sum of
+// |a b|.
 
 /// The record of one row of an operand.
 struct HalvedRow {
@@ -63,7 +63,9 @@ template <int kPlanes> struct RowSplit {
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
       const f32 t = row.v[j] * scale, size = math::abs(t);
-      const f16 high = planes[0].v[j] = from_f32<f16>(t);
+      const f16 high =
+          from_f32<f16>(kPlanes == 1 ? ptx::as_f32(ptx::round_tf32(ptx::as_bits(t))) : t);
+      planes[0].v[j] = high;
       if constexpr (kPlanes == 2) planes[1].v[j] = from_f32<f16>(t - to_f32(high));
       strong += size >= kLeastStrong ? 1 : 0;
       weak |= row.v[j] != 0.0f && size < kLeastNotWeak ? 1 : 0;
