@@ -55,6 +55,20 @@ TEST_CASE("examples: no kernel for sm_90a uses local memory") {
   check_local_memory(sources, "sm_90a");
 }
 
+TEST_CASE("examples: no kernel of one product for sm_90a uses local memory") {
+  Sources sources;
+  for (const char* example : {k22, k37, k94, k99})
+    for (P precision : {P::high, P::medium}) add(sources, example, precision, "h200", "sm_90a");
+  for (const char* example : {"94_half", "swiglu"})
+    add(sources, example, P::highest, "h200", "sm_90a");
+  // Statistics of columns, and of operands that lie transposed, with named sizes.
+  sources.add("graph g(x: bf16[k, m], w: bf16[k, 4096]) {\n"
+              "  h = matmul(x, w, transpose_a=true)\n"
+              "  return h - mean(h, axis=0, keepdim=true) }",
+              "columns", P::highest, "h200", "sm_90a");
+  check_local_memory(sources, "sm_90a");
+}
+
 TEST_CASE("examples: no kernel for sm_90 uses local memory") {
   Sources sources;
   add(sources, k22, P::medium, "h200");
