@@ -124,18 +124,21 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
 
 std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule& usual) {
   if (site.group.matmuls.empty()) return row_choices(usual);
-  std::vector<ScheduleChoice> choices = product_choices(usual);
-  if (site.options.family == Family::sm_90a)
-    for (int64_t tile_m : {64, 128})
-      for (int64_t tile_n : {128, 256})
-        for (int64_t warp_m : {16, 32})
-          for (int64_t slots : {2, 3, 4, 5, 6}) {
-            ScheduleChoice& choice = choices.emplace_back();
-            choice.tile_m = tile_m;
-            choice.tile_n = tile_n;
-            choice.warp_m = warp_m;
-            choice.wgmma = slots;
-          }
+  if (site.options.family == Family::sm_80) return product_choices(usual);
+  auto others = choose_product_schedules(site, {}); // by mma.sync
+  if (!others) return llvm::consumeError(others.takeError()), std::vector<ScheduleChoice>();
+  std::vector<ScheduleChoice> choices = product_choices(others->front());
+  choices.emplace_back().group_rows = others->front().group_rows;
+  for (int64_t tile_m : {64, 128})
+    for (int64_t tile_n : {128, 256})
+      for (int64_t warp_m : {16, 32})
+        for (int64_t slots : {2, 3, 4, 5, 6}) {
+          ScheduleChoice& choice = choices.emplace_back();
+          choice.tile_m = tile_m;
+          choice.tile_n = tile_n;
+          choice.warp_m = warp_m;
+          choice.wgmma = slots;
+        }
   return choices;
 }
 

@@ -74,6 +74,25 @@ llvm::Expected<ScheduleChoice> ScheduleChoice::parse(llvm::StringRef text) {
   return choice;
 }
 
+ScheduleChoice choice_of(const Schedule& s) {
+  ScheduleChoice choice;
+  choice.tile_m = s.tile_m;
+  choice.tile_n = s.tile_n;
+  choice.group_rows = s.group_rows;
+  if (is_wgmma(s.mainloop)) {
+    choice.warp_m = s.warp_m;
+    choice.wgmma = s.slots;
+    return choice;
+  }
+  choice.min_blocks = s.min_blocks_per_sm;
+  choice.split_k = s.splits_k() ? 0 : 1;
+  if (s.mainloop == MainloopKind::tensor) {
+    choice.warp_n = s.warp_n;
+    choice.slots = s.slots;
+  }
+  return choice;
+}
+
 namespace {
 
 /// The candidates of the target's family, which do not split K.

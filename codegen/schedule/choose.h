@@ -28,6 +28,9 @@ struct ScheduleChoice {
   friend bool operator==(const ScheduleChoice&, const ScheduleChoice&) = default;
 };
 
+/// The choice that gives another kernel the mainloop of a schedule, if it is legal there.
+ScheduleChoice choice_of(const Schedule& schedule);
+
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
   /// The least number of multiply-adds for which an f32 product is computed from halves. The time

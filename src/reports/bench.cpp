@@ -98,17 +98,7 @@ std::optional<ProductAlone> product_alone(const Compilation& compilation) {
     if (!product) return llvm::consumeError(product.takeError()), std::nullopt;
     llvm::cantFail(alone.add_output("product", *product));
     const Schedule& s = compilation.schedules[g].front();
-    ScheduleChoice choice;
-    choice.tile_m = s.tile_m;
-    choice.tile_n = s.tile_n;
-    choice.min_blocks = s.min_blocks_per_sm;
-    if (s.mainloop == MainloopKind::tensor) {
-      choice.warp_n = s.warp_n;
-      choice.slots = s.slots;
-    }
-    choice.group_rows = s.group_rows;
-    choice.split_k = s.splits_k() ? 0 : 1;
-    return ProductAlone{std::move(alone), choice, s};
+    return ProductAlone{std::move(alone), choice_of(s), s};
   }
   return std::nullopt;
 }

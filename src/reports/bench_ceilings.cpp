@@ -115,7 +115,8 @@ double CopyCeiling::per_second(double milliseconds) const {
 }
 
 std::string unit_name(ComputeType compute) {
-  static const char* const names[] = {"fma f32", "mma f16", "mma bf16", "mma tf32", "mma f16 / 3"};
+  static const char* const names[] = {"fma f32",  "mma f16",     "mma bf16",
+                                      "mma tf32", "mma f16 / 3", "mma f16"};
   return names[static_cast<size_t>(compute)];
 }
 

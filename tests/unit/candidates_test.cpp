@@ -16,8 +16,10 @@ using namespace ingot;
 namespace {
 
 Compilation compiled(const std::string& spec, const std::string& device,
-                     MatmulPrecision precision = MatmulPrecision::highest) {
+                     MatmulPrecision precision = MatmulPrecision::highest,
+                     const std::string& target = "sm_80") {
   CompileOptions options;
+  options.target = target;
   options.device = device;
   options.precision = precision;
   return llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(spec, "test")), options));
@@ -67,6 +69,27 @@ TEST_CASE("candidates: the usual schedule first, then others by their cost, none
             CHECK_FALSE(list[i].schedules.front() == list[j].schedules.front());
         }
       }
+}
+
+TEST_CASE("candidates: on Hopper products by wgmma and by mma.sync, each found by its own choice") {
+  for (MatmulPrecision precision : all_matmul_precisions()) {
+    if (precision == MatmulPrecision::pedantic) continue;
+    const Compilation c = compiled(kSpecs[1], "h200", precision, "sm_90a");
+    const auto list = candidates_of(c);
+    REQUIRE(is_wgmma(list.front().schedules.front().mainloop));
+    const auto others = llvm::count_if(list, [](const ScheduleCandidate& candidate) {
+      return !is_wgmma(candidate.schedules.front().mainloop);
+    });
+    CHECK(others > 5);
+    CHECK(others + 2 <= static_cast<int64_t>(list.size()));
+    for (const ScheduleCandidate& candidate : list) {
+      const Schedule& s = candidate.schedules.front();
+      if (!is_wgmma(s.mainloop)) continue;
+      auto again = choose_schedules(schedule_site(c, 0), choice_of(s));
+      REQUIRE(bool(again));
+      CHECK(again->front().multiplies_like(s));
+    }
+  }
 }
 
 TEST_CASE("candidates: each is lowered to code with its numbers") {
