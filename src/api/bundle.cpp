@@ -51,9 +51,12 @@ llvm::Expected<Program> load(llvm::StringRef bytes, llvm::StringRef file_name) {
     return make_error(code, "bundle '{}': {}", file_name.str(), text);
   }
   const BundleExecutable* loaded = executable->get();
-  return Program(std::make_unique<Program::State>(std::move(*executable), [loaded](CodeKind kind) {
-    return section_code(loaded->section(), kind);
-  }));
+  const auto emit = [loaded](CodeKind kind) -> llvm::Expected<Code> {
+    auto code = section_code(loaded->section(), kind);
+    if (!code) return code.takeError();
+    return code_of(loaded->module(), kind, std::move(*code));
+  };
+  return Program(std::make_unique<Program::State>(std::move(*executable), emit));
 }
 
 } // namespace

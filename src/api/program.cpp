@@ -204,12 +204,13 @@ Result<Code> Program::code(CodeFormat format) const {
       return make_error(ErrorCode::invalid_argument,
                         "code: {} is no CodeFormat; expected ptx, cubin, cuda or torch",
                         static_cast<int>(format));
-    const auto kind = static_cast<CodeKind>(format);
-    auto emitted = state_->emit(kind);
-    if (!emitted) return emitted.takeError();
-    emitted->facts.file = state_->module().name + suffix_of(kind).str();
-    return Code{std::move(emitted->bytes), write_manifest(state_->module(), emitted->facts)};
+    return state_->emit(static_cast<CodeKind>(format));
   });
+}
+
+Code code_of(const Module& module, CodeKind kind, EmittedCode emitted) {
+  emitted.facts.file = module.name + suffix_of(kind).str();
+  return {std::move(emitted.bytes), write_manifest(module, emitted.facts)};
 }
 
 Status Program::prepare(const PrepareArguments& arguments) {
@@ -290,14 +291,22 @@ llvm::Expected<Compilation> compile_spec(const GraphSpec& graph, const CompileOp
 
 namespace {
 
+Provenance provenance_of(const Compilation& compilation) {
+  return {kVersion, compilation.target.device.name, spelling(compilation.options.precision).str()};
+}
+
+llvm::Expected<Code> emit(const Module& module, CodeKind kind, const Provenance& provenance) {
+  auto emitted = emit_code(module, kind, *shared_service(), provenance);
+  if (!emitted) return emitted.takeError();
+  return code_of(module, kind, std::move(*emitted));
+}
+
 /// The code of a graph for files, whose family nobody named: for sm_80, which all cards run.
-llvm::Expected<EmittedCode> emit_for_files(const Graph& graph, CompileOptions options,
-                                           CodeKind kind) {
+llvm::Expected<Code> emit_for_files(const Graph& graph, CompileOptions options, CodeKind kind) {
   options.target = spelling(Family::sm_80).str();
   auto compilation = compile_graph(graph, options);
   if (!compilation) return compilation.takeError();
-  return emit_code(compilation->module, kind, *shared_service(),
-                   {kVersion, compilation->target.device.name, spelling(options.precision).str()});
+  return emit(compilation->module, kind, provenance_of(*compilation));
 }
 
 llvm::Expected<Program> compile_program(const GraphSpec& graph, const Options& options) {
@@ -312,11 +321,9 @@ llvm::Expected<Program> compile_program(const GraphSpec& graph, const Options& o
         std::move(*executable), [given = graph.state().graph, files = std::move(*compile_options)](
                                     CodeKind kind) { return emit_for_files(given, files, kind); }));
   const Module& module = (*executable)->module();
-  Provenance provenance{kVersion, compilation->target.device.name,
-                        spelling(compile_options->precision).str()};
   return Program(std::make_unique<Program::State>(
-      std::move(*executable), [&module, provenance = std::move(provenance)](CodeKind kind) {
-        return emit_code(module, kind, *shared_service(), provenance);
+      std::move(*executable), [&module, provenance = provenance_of(*compilation)](CodeKind kind) {
+        return emit(module, kind, provenance);
       }));
 }
 

@@ -20,9 +20,9 @@ struct DeclaredTensors {
 };
 
 struct Program::State {
-  using Emit = std::function<llvm::Expected<EmittedCode>(CodeKind)>;
+  using Emit = std::function<llvm::Expected<Code>(CodeKind)>;
 
-  /// `emit` returns the code of launchable->module(), for Program::code.
+  /// `emit`: for Program::code. Its code may be for another family than launchable->module().
   State(std::unique_ptr<Launchable> the_launchable, Emit the_emit);
 
   const Module& module() const { return launchable->module(); }
@@ -31,6 +31,9 @@ struct Program::State {
   Emit emit;
   DeclaredTensors inputs, params, outputs;
 };
+
+/// The code of a module, with the manifest that describes it.
+Code code_of(const Module& module, CodeKind kind, EmittedCode emitted);
 
 /// The options of a compile. If no card is named, they use the card that is present, if any.
 llvm::Expected<CompileOptions> to_compile_options(const Options& options);

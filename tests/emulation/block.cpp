@@ -297,6 +297,7 @@ void Block::commit_products() {
 void Block::wait_products(int32_t pending) {
   if (is_skipped(Operation::product_wait)) return;
   auto& groups = threads_[thread].product_groups;
+  if (static_cast<int32_t>(groups.size()) <= pending) return; // nothing joins the threads
   while (static_cast<int32_t>(groups.size()) > pending) {
     for (const auto& product : groups.front()) product();
     groups.erase(groups.begin());

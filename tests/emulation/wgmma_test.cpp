@@ -173,6 +173,27 @@ TEST_CASE("emulation: one product by wgmma of 16-bit operands, however they lie"
   }
 }
 
+TEST_CASE("emulation: warpgroups take turns over tiles of one slot's k, and of none") {
+  // All tiles belong to one block. Nothing but the turns joins the warps of a warpgroup.
+  for (const Tile& tile : {kTiles[2], kTiles[3]})
+    for (int64_t k : {64, 0}) {
+      CAPTURE(k);
+      const Case turns = one_product(wgmma("graph g(a: bf16[700, k], b: bf16[519, k]) {\n"
+                                           "  return matmul(a, b, transpose_b=true) }",
+                                           {{{"k", k}}}),
+                                     MatmulPrecision::highest, tile);
+      CHECK(has_wgmma(turns, "bf16"));
+      const BuiltCase built = BuiltCase::make(turns);
+      RunOptions options;
+      options.most_blocks = 1;
+      for (uint64_t seed = 1; seed <= 24; ++seed) {
+        options.adversary.seed = seed;
+        options.adversary.late_copies = seed % 2 == 0;
+        REQUIRE(built.judge(built.run(options)) == "");
+      }
+    }
+}
+
 TEST_CASE("emulation: stages behind one product by wgmma, in turns and shared") {
   const Case cases[] = {
       product(200, 512, 260, "group_norm(silu(matmul(a, b)), groups=16)"),

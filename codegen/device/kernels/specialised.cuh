@@ -13,7 +13,7 @@
 namespace ingot {
 
 // A kernel K is as in kernels/held.cuh, but its Source has a Ring, and copy, multiply and finish
-// (tile/wgmma_mainloop.cuh).
+// (tile/wgmma_operands.cuh).
 
 /// Dynamic shared memory of a kernel.
 template <class K> struct SpecialisedBytes {
@@ -50,7 +50,9 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const TileGri
     Fragment<L, K::kSlots> fragment;
     if constexpr (kTakesTurns) ring.wait_for_turn(owner, tiles++);
     Source::multiply(thread, k, ring, place, fragment.v[0], [&] {
-      if (kTakesTurns && thread == 0) ring.pass_turn(owner);
+      if constexpr (!kTakesTurns) return;
+      ptx::warp_barrier();
+      if (thread % 32 == 0) ring.pass_turn(owner);
     });
     if constexpr (kTakesTurns) place.skip(Source::slots_of(k));
     TileContext tile = grid.place(unit, ptx::opaque(thread),

@@ -43,7 +43,7 @@ template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
       ptx::make_mbarrier(full(index), 1);
       ptx::make_mbarrier(free(index), kReaders);
     }
-    for (u32 reader = 0; reader < 2; ++reader) ptx::make_mbarrier(turn(reader), 1);
+    for (u32 reader = 0; reader < 2; ++reader) ptx::make_mbarrier(turn(reader), 4);
     ptx::publish_mbarriers();
   }
 
@@ -65,7 +65,8 @@ template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
   INGOT_DEVICE void wait_for_turn(u32 reader, u32 tile) const {
     ptx::wait_phase(turn(reader), (tile + reader + 1) % 2);
   }
-  /// The other reader's turn. By one thread of `reader`.
+  /// The other reader's turn. By one thread of each of the four warps of `reader`, so that no warp
+  /// is left a turn behind: it would wait for a phase of the same parity.
   INGOT_DEVICE void pass_turn(u32 reader) const { ptx::arrive(turn(1 - reader)); }
 
 private:

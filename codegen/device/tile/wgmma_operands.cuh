@@ -5,6 +5,8 @@
 
 #include "ptx/bulk_copy.cuh"
 #include "ptx/wgmma.cuh"
+#include "tile/halves.cuh"
+#include "tile/layout.cuh"
 #include "tile/matrix.cuh"
 #include "tile/packed.cuh"
 #include "tile/prologue.cuh"
@@ -126,5 +128,56 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
       acc[i][j] = acc[i][j] * (row_scale[i].half * scale.half) * (row_scale[i].rest * scale.rest);
   }
 }
+
+// A source of the specialised skeleton:
+//   using Layout, Ring, Place
+//   slots_of(k)                            the slots that a tile fills
+//   copy(params, tile, k, ring, place)     by one thread: fills them
+//   multiply(thread, k, ring, place, acc, seen)
+//                                          by the warpgroups that share a tile: its sums. `seen()`
+//                                          is called once the last slot has been waited for.
+//                                          `thread` is the index among all of them
+//   finish(params, tile, acc)              makes the sums those of the operands as they were
+
+/// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM and kRingSlots.
+template <class Config, class A, class B> struct WgmmaSource {
+  static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
+  static constexpr int kBlocks = Config::kWarpM / 16;     ///< of 64 rows, of a warpgroup
+  static constexpr int kGroups = kTileM / (64 * kBlocks); ///< warpgroups that share a tile
+  static_assert(kTileK == kSlotDepth && kTileM % 64 == 0 && kTileN % 64 == 0,
+                "slots hold whole blocks");
+  /// A warp has 16 rows of each block and all columns, as mma.sync lays them out (PTX ISA,
+  /// "Register Fragments for wgmma.mma_async.m64nNk16").
+  using Layout = MmaLayout<4 * kGroups, 1, Config::kWarpM, kTileN>;
+  using Sums = f32[Layout::kRows][Layout::kCols];
+
+  static constexpr int kPlaneOfA = kTileM / 64 * kSlotBlockBytes;
+  static constexpr int kPlaneOfB = kTileN / 64 * kSlotBlockBytes;
+  static constexpr int kBytesOfA = A::Packed::kPlanes * kPlaneOfA;
+  static constexpr int kSlotBytes = kBytesOfA + B::Packed::kPlanes * kPlaneOfB;
+  using Ring = SlotRing<Config::kRingSlots, kSlotBytes, kGroups>;
+  using Place = typename Ring::Place;
+
+  static INGOT_DEVICE i32 slots_of(KRange k) { return slots_for(k); }
+
+  template <class Params>
+  static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
+                                Place& place) {
+    copy_operands<kTileM, kTileN, kBlocks, A, B>(params, tile, k, ring, place);
+  }
+
+  template <class Params>
+  static INGOT_DEVICE void finish(const Params& params, const TileContext& tile, Sums& acc) {
+    if constexpr (A::Packed::Split::kScales)
+      unscale<Layout>(A::packed(params), B::packed(params), tile, acc);
+  }
+
+protected:
+  /// The descriptors of the operands of a warpgroup, in the first slot.
+  static INGOT_DEVICE u64 first_a(Ring ring, i32 group) {
+    return matrix_descriptor(ring.slot(0) + group * kBlocks * kSlotBlockBytes);
+  }
+  static INGOT_DEVICE u64 first_b(Ring ring) { return matrix_descriptor(ring.slot(0) + kBytesOfA); }
+};
 
 } // namespace ingot
