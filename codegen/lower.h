@@ -10,7 +10,7 @@ namespace ingot {
 
 struct LoweredPlan {
   /// The kernels of the plan's groups in their order, then the kernels that pack their
-  /// operands.
+  /// operands, and the guards.
   std::vector<Kernel> kernels;
   Module module; ///< everything the runtime needs, with the code of these kernels
 };

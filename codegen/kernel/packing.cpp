@@ -97,7 +97,7 @@ Schedule guard_schedule(const Schedule& schedule) {
   s.compute = ComputeType::tf32;
   s.tile_k = 32; // a line of 128 bytes
   s.warp_m = std::min(s.tile_m, s.warp_m);
-  s.warp_n = 64;
+  s.warp_n = s.tile_m * s.tile_n > 128 * 128 ? 64 : 32; // 256 threads
   s.slots = 3;
   s.staged_loads = 4;
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);

@@ -2,6 +2,7 @@
 // See cost_model.h.
 #include "codegen/schedule/cost_model.h"
 
+#include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
@@ -288,10 +289,23 @@ std::string KernelCost::text() const {
   return fmt::format("{}{}{}", seconds_text(seconds), text.empty() ? "" : ": ", text);
 }
 
+namespace {
+
+/// Each SM reads the records of all rows. Tiles that a guard computes are not expected.
+KernelCost guard_cost(const Kernel& kernel, const DeviceSpec& device,
+                      const std::map<std::string, int64_t>& dims) {
+  const auto& body = std::get<TileBody>(kernel.body);
+  const double records = likely_value(body.batch * (body.rows + body.columns), dims);
+  const double read = static_cast<double>(device.sm_count) * records * sizes::kHalvedRowBytes;
+  const double seconds = read / device.l2_bytes_per_second;
+  return {.cache = seconds, .seconds = seconds + kLaunch};
+}
+
+} // namespace
+
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims) {
-  // A guard reads the records of the rows. Tiles that it computes are not expected.
-  if (is_guard(schedule.mainloop)) return {.seconds = kLaunch};
+  if (is_guard(schedule.mainloop)) return guard_cost(kernel, device, dims);
   if (std::holds_alternative<TileBody>(kernel.body))
     return Predictor(kernel, schedule, device, dims).run();
   // It packs an operand.

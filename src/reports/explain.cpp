@@ -140,26 +140,18 @@ void Explainer::describe_traffic(const Kernel& kernel, KernelFacts& facts) {
     }
 }
 
-const char* packing_text(PackFormat format) {
-  switch (format) {
-  case PackFormat::rows_of_halves:
-  case PackFormat::halves: return "halves of";
-  case PackFormat::scaled: return "scaled rows of";
-  case PackFormat::f16:
-  case PackFormat::bf16: return "packing of";
-  }
-  llvm_unreachable("not a format");
-}
-
 /// The reason why a kernel that packs an operand is apart from the product, and the change that
 /// avoids it.
 Reason packing_reason(PackFormat format) {
   switch (format) {
   case PackFormat::rows_of_halves:
-  case PackFormat::halves:
     return {"a kernel makes halves of a product's f32 operand for tensor cores: it scales each row "
             "by its largest element, and so needs whole rows",
             "choose --matmul-precision=pedantic, high or medium, which need no halves"};
+  case PackFormat::halves:
+    return {"a kernel makes halves of a product's f32 operand for tensor cores: it scales each row "
+            "by its largest element, and so needs whole rows",
+            "choose --matmul-precision=pedantic, or high or medium with --target=sm_80"};
   case PackFormat::scaled:
     return {
         "a kernel converts a product's f32 operand to f16 for tensor cores: it scales each row "
@@ -184,7 +176,7 @@ KernelFacts Explainer::describe_kernel(size_t index) {
       facts.schedules.push_back(text);
   if (const auto* packing = std::get_if<PackingBody>(&kernel.body)) {
     facts.packs = packing->operand.packing.format;
-    facts.source = fmt::format("{} a matmul's operand", packing_text(*facts.packs));
+    facts.source = fmt::format("{} a matmul's operand", facts_of(*facts.packs).text);
     for (OpId op : packing->ops)
       facts.ops.push_back({graph_.op(op).kind, op_line(graph_, graph_.op(op))});
   } else if (is_guard(kernel.variants.front().schedule.mainloop)) {

@@ -53,7 +53,7 @@ void check_each(const Mutation& mutation, const Case& one, int least, llvm::Arra
   int found = 0;
   for (const Launched& launched : whole.launches) {
     if (mutation.operation == Operation::barrier && launched.shared_bytes == 0) continue;
-    // Kernels that make halves are not asked here.
+    // Kernels that pack operands are not asked here.
     if (llvm::StringRef(launched.entry).starts_with("packed_")) continue;
     options.mutated = launched.entry;
     const int count = launched.met[static_cast<size_t>(mutation.operation)];

@@ -14,8 +14,7 @@ namespace ingot {
 // The parts of a kernel K of this skeleton, written by the emitter:
 //   kPerRow         the threads of a row: a power of two from 32 on
 //   using Operand   a matrix operand of major k (tile/matrix.cuh), with packed(params): the place
-//   of
-//                   the packed operand, and the extents (tile/packed.cuh)
+//                   of the packed operand, and the extents (tile/packed.cuh)
 template <class K> struct PackingRows {
   using X = typename K::Operand;
   using To = typename X::Packed;
