@@ -127,14 +127,14 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
 }
 
 /// The predicted seconds of a launch of the group's kernel, and of the kernels that its schedule
-/// needs beside it in each launch.
-double launch_seconds(const ScheduleSite& site, const Schedule& schedule) {
+/// needs beside it in each launch. `params_only`: of depends_only_on_params.
+double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
+                      const std::vector<bool>& params_only) {
   double seconds = predict(site.kernel, schedule, site.device, {}).seconds;
   if (needs_guard(schedule))
     seconds += predict(site.kernel, guard_schedule(schedule), site.device, {}).seconds;
   if (!reads_packed(schedule.mainloop)) return seconds;
   const auto& body = std::get<TileBody>(site.kernel.body);
-  const std::vector<bool> params_only = depends_only_on_params(site.graph);
   for (MatmulSide of : matmul_sides(site.group)) {
     const double elements = packed_in_launch(site.graph, site.group, of, params_only);
     if (elements == 0) continue;
@@ -152,9 +152,10 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule) {
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
   auto candidates = family_candidates(site, {});
   if (candidates.empty()) return;
-  double least = launch_seconds(site, schedules.front());
+  const std::vector<bool> params_only = depends_only_on_params(site.graph);
+  double least = launch_seconds(site, schedules.front(), params_only);
   for (auto& candidate : candidates) {
-    const double seconds = launch_seconds(site, candidate.front());
+    const double seconds = launch_seconds(site, candidate.front(), params_only);
     if (seconds >= least) continue;
     least = seconds;
     schedules = std::move(candidate);

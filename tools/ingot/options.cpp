@@ -88,6 +88,8 @@ llvm::Expected<CompileOptions> CompileFlags::options(Use use) const {
   if (device.getNumOccurrences() > 0 && result.device.empty())
     return make_error(ErrorCode::invalid_argument,
                       "--device: expected the name of a card or native, got ''");
+  if (target.getNumOccurrences() > 0 && result.target.empty())
+    return make_error(ErrorCode::invalid_argument, "--target: expected sm_80 or sm_90a, got ''");
   if (!untuned) result.tuned = TunedSchedules::from_environment();
   if (use == Use::files && result.target.empty()) result.target = spelling(Family::sm_80).str();
   if (use == Use::bundles) return result;
