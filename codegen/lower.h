@@ -9,8 +9,8 @@
 namespace ingot {
 
 struct LoweredPlan {
-  /// The kernels of the plan's groups in their order, then the kernels that pack their
-  /// operands, and the guards.
+  /// The kernels of the plan's groups in their order, then those that pack their operands
+  /// and those that guard them.
   std::vector<Kernel> kernels;
   Module module; ///< everything the runtime needs, with the code of these kernels
 };

@@ -312,11 +312,11 @@ public:
   /// device, the bound is the maximum over all its cards, which is enough on any of them.
   Result<MemoryNeeds> memory(std::span<const DimRange> dims = {}) const;
 
-  /// Code and manifest. PTX is for the family, a cubin for the device. Without a named family the
-  /// code is for sm_80. Both need NVRTC. CUDA is
-  /// source for nvcc -arch=sm_80, and torch is a Python file that calls the chain from PyTorch
-  /// (docs/standalone.md); neither needs NVRTC. A bundle returns its stored PTX or cubin for the
-  /// card; it has no source.
+  /// Code and manifest. PTX is for the family, a cubin for the device. Both need NVRTC. CUDA is
+  /// source for nvcc, and torch is a Python file that calls the chain from PyTorch
+  /// (docs/standalone.md); neither needs NVRTC. Without a named family the code is for sm_80, also
+  /// where launches use another family: then each call compiles the graph again. A bundle returns
+  /// its stored PTX or cubin for the card; it has no source.
   Result<Code> code(CodeFormat format) const;
 
   /// Compiles and loads the kernels that the sizes need, on the device of the current CUDA context.
