@@ -5,6 +5,7 @@
 #include "codegen/emit/emit_kernel.h"
 #include "codegen/kernel/build_kernel.h"
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/mapping.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
@@ -309,7 +310,8 @@ void Lowering::place_meetings(size_t index) {
   place_partials(index);
   place_split(index);
   if (reads_packed(schedules.front().mainloop))
-    for (MatmulSide of : matmul_sides(groups_[index])) place_packed(index, of);
+    for (MatmulSide of : matmul_sides(groups_[index]))
+      if (!is_mapped(schedules.front(), of)) place_packed(index, of);
 }
 
 Kernel Lowering::build_group(size_t index) const {

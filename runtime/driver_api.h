@@ -63,6 +63,17 @@ struct LaunchConfig {
 };
 static_assert(offsetof(LaunchConfig, stream) == 32 && sizeof(LaunchConfig) == 56);
 
+/// CUtensorMap.
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};
+
+enum TensorMapType : int { kMapF16 = 6, kMapBf16 = 9 };
+enum TensorMapInterleave : int { kNotInterleaved = 0 };
+enum TensorMapSwizzle : int { kSwizzle128Bytes = 3 };
+enum TensorMapPromotion : int { kPromote256Bytes = 3 };
+enum TensorMapFill : int { kFillWithZeros = 0 };
+
 /// The functions by their names in libcuda. A test fills its own table.
 struct Functions {
   EntryPoint<Result(unsigned flags)> init{"cuInit"};
@@ -96,6 +107,12 @@ struct Functions {
   EntryPoint<Result(Function function)> function_load{"cuFuncLoad"};
   EntryPoint<Result(const LaunchConfig* config, Function function, void** params, void** extra)>
       launch{"cuLaunchKernelEx"};
+
+  EntryPoint<Result(TensorMap* map, TensorMapType type, uint32_t rank, DevicePointer tensor,
+                    const uint64_t* extents, const uint64_t* strides, const uint32_t* box,
+                    const uint32_t* element_strides, TensorMapInterleave interleave,
+                    TensorMapSwizzle swizzle, TensorMapPromotion promotion, TensorMapFill fill)>
+      encode_tensor_map{"cuTensorMapEncodeTiled"};
 
   EntryPoint<Result(DevicePointer* pointer, size_t bytes)> memory_alloc{"cuMemAlloc_v2"};
   EntryPoint<Result(DevicePointer pointer)> memory_free{"cuMemFree_v2"};

@@ -40,6 +40,34 @@ llvm::Expected<bool> evaluate_extents(const BoundVariant& variant, const char* w
   return any;
 }
 
+/// Makes a map of the tensor at `address`. A tensor without elements has none: no copy reads it.
+llvm::Error encode_map(const driver_api::Functions& driver, const BoundVariant& variant,
+                       const BoundMap& map, llvm::ArrayRef<int64_t> slots, uint64_t address,
+                       driver_api::TensorMap& encoded) {
+  encoded = {};
+  std::array<uint64_t, 3> extents;
+  std::array<uint64_t, 2> strides;
+  for (size_t dim = 0; dim < 3; ++dim) {
+    extents[dim] = uint64_t(map.extents[dim].evaluate(slots).value_or(-1));
+    if (extents[dim] == 0) return llvm::Error::success();
+  }
+  for (size_t dim = 0; dim < 2; ++dim)
+    strides[dim] = uint64_t(map.strides[dim].evaluate(slots).value_or(-1));
+  constexpr uint32_t kOnes[3] = {1, 1, 1};
+  const auto type = map.dtype == DType::f16 ? driver_api::kMapF16 : driver_api::kMapBf16;
+  const driver_api::Result result = driver.encode_tensor_map(
+      &encoded, type, 3, address, extents.data(), strides.data(), map.box.data(), kOnes,
+      driver_api::kNotInterleaved, driver_api::kSwizzle128Bytes, driver_api::kPromote256Bytes,
+      driver_api::kFillWithZeros);
+  if (result == driver_api::kSuccess) return llvm::Error::success();
+  return make_error(ErrorCode::unsupported,
+                    "kernel {}, argument {}: the driver makes no tensor map of [{}, {}, {}] "
+                    "elements with steps of {} and {} bytes; expected fewer than 2^32 elements "
+                    "along each dimension and steps below 2^40",
+                    variant.entry, map.argument, extents[2], extents[1], extents[0], strides[0],
+                    strides[1]);
+}
+
 } // namespace
 
 llvm::Error Executable::not_prepared(const Prepared* prepared,
@@ -112,7 +140,7 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
     for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant.cluster[axis];
   }
 
-  // Both arrays are filled only up to the number of the kernel's arguments.
+  // These arrays are filled only as far as the kernel's arguments and maps go.
   uint64_t values[kMaxArguments];
   void* pointers[kMaxArguments];
   for (size_t i = 0; i < variant.arguments.size(); ++i) {
@@ -125,6 +153,13 @@ llvm::Error Executable::launch_kernel(const BoundKernel& kernel, const DeviceSta
     pointers[i] = &values[i];
   }
   const driver_api::Functions& driver = *driver_.load(std::memory_order_relaxed);
+  driver_api::TensorMap maps[kMostTensorMaps];
+  for (size_t i = 0; i < variant.maps.size(); ++i) {
+    const BoundMap& map = variant.maps[i];
+    if (auto error = encode_map(driver, variant, map, slots, values[map.argument], maps[i]))
+      return error;
+    pointers[map.argument] = &maps[i];
+  }
   driver_api::Result result = driver.launch(&config, loaded.function, pointers, nullptr);
   if (result == driver_api::kSuccess) return llvm::Error::success();
   return make_error(ErrorCode::launch_error, "kernel {}: {}", variant.entry,

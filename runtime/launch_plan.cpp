@@ -89,9 +89,28 @@ private:
     case ArgumentKind::workspace: bound.base = plan_.workspace_base(); break;
     case ArgumentKind::state: bound.base = plan_.state_base(); break;
     case ArgumentKind::dim: bound.value = flatten(argument.value); break;
-    case ArgumentKind::tensormap: llvm_unreachable("this version makes no tensor maps");
+    case ArgumentKind::tensormap: llvm_unreachable("bound with the argument of its tensor");
     }
     return bound;
+  }
+
+  /// The address of a mapped tensor.
+  BoundArgument mapped(const KernelVariant& variant, const Argument& map) {
+    Argument tensor = variant.arguments[map.map.argument];
+    tensor.offset = tensor.offset + map.offset;
+    return argument(tensor);
+  }
+
+  void add_map(const TensorMap& map, uint32_t argument, BoundVariant& bound) {
+    BoundMap& result = bound.maps.emplace_back();
+    result.argument = argument;
+    result.dtype = map.dtype;
+    for (size_t dim = 0; dim < map.extents.size(); ++dim)
+      result.extents[dim] = flatten(map.extents[dim]);
+    for (size_t dim = 0; dim < map.strides.size(); ++dim)
+      result.strides[dim] = flatten(map.strides[dim]);
+    std::copy(map.box.begin(), map.box.end(), result.box.begin());
+    INGOT_ASSERT(bound.maps.size() <= kMostTensorMaps);
   }
 
   void add_kernel(const KernelCode& kernel) {
@@ -104,12 +123,18 @@ private:
   void add_variant(const KernelVariant& variant) {
     BoundVariant& bound = plan_.variants.emplace_back();
     bound.entry = variant.entry;
-    if (variant.arguments.size() > kMaxArguments)
-      fail(
-          "kernel {} of '{}' takes {} arguments, expected at most {}: tensors, intermediate memory "
-          "and named dimensions together; split the graph",
-          variant.entry, module_.name, variant.arguments.size(), kMaxArguments);
-    for (const Argument& a : variant.arguments) bound.arguments.push_back(argument(a));
+    size_t bytes = 0;
+    for (const Argument& a : variant.arguments)
+      bytes += a.kind == ArgumentKind::tensormap ? kMostMapBytes : 8;
+    if (bytes > kMostArgumentBytes)
+      fail("kernel {} of '{}' takes {} bytes of arguments, expected at most {}: 8 for each tensor, "
+           "intermediate memory and named dimension; split the graph",
+           variant.entry, module_.name, bytes, kMostArgumentBytes);
+    for (const Argument& a : variant.arguments) {
+      const bool is_map = a.kind == ArgumentKind::tensormap;
+      if (is_map) add_map(a.map, uint32_t(bound.arguments.size()), bound);
+      bound.arguments.push_back(is_map ? mapped(variant, a) : argument(a));
+    }
     for (const Predicate& predicate : variant.when) {
       bound.when.push_back(
           {predicate.kind, flatten(predicate.value), predicate.argument, predicate.number});
@@ -187,7 +212,10 @@ bool LaunchPlan::prepare_uses(uint32_t slot) const {
     return uses(variant.shared_bytes) || llvm::any_of(variant.grid, uses) ||
            llvm::any_of(variant.block, uses) ||
            llvm::any_of(variant.when, [&](auto& predicate) { return uses(predicate.value); }) ||
-           llvm::any_of(variant.arguments, [&](auto& argument) { return uses(argument.value); });
+           llvm::any_of(variant.arguments, [&](auto& argument) { return uses(argument.value); }) ||
+           llvm::any_of(variant.maps, [&](auto& map) {
+             return llvm::any_of(map.extents, uses) || llvm::any_of(map.strides, uses);
+           });
   };
   if (uses(prepared.bytes)) return true;
   return llvm::any_of(prepare, [&](const Step& step) {

@@ -17,10 +17,13 @@
 
 namespace ingot {
 
-/// CUDA's classic limit of kernel parameters is 4 KB; each parameter takes 8 bytes.
-inline constexpr size_t kMaxArguments = 512;
+/// CUDA's classic limit of kernel parameters in bytes. An argument takes 8, a tensor map 128, and
+/// at most 56 before it for its alignment.
+inline constexpr size_t kMostArgumentBytes = 4096, kMostMapBytes = 128 + 56;
+inline constexpr size_t kMaxArguments = kMostArgumentBytes / 8;
 
-/// The value of a kernel argument: `bases[base] + value`, or `value` alone.
+/// The value of a kernel argument: `bases[base] + value`, or `value` alone. Of a tensor map, the
+/// address of the tensor.
 struct BoundArgument {
   static constexpr uint32_t kNoBase = UINT32_MAX;
   uint32_t base = kNoBase;
@@ -34,6 +37,15 @@ struct BoundPredicate {
   int64_t number = 1;
 };
 
+/// A tensor map, in the order of cuTensorMapEncodeTiled's arguments.
+struct BoundMap {
+  uint32_t argument = 0; ///< the argument that takes it; its value is the tensor's address
+  DType dtype = DType::f16;
+  std::array<SlotExpr, 3> extents;
+  std::array<SlotExpr, 2> strides; ///< bytes
+  std::array<uint32_t, 3> box{};
+};
+
 struct BoundVariant {
   std::string entry;
   std::vector<BoundPredicate> when;
@@ -41,6 +53,7 @@ struct BoundVariant {
   SlotExpr shared_bytes;
   std::array<unsigned, 3> cluster = {1, 1, 1};
   std::vector<BoundArgument> arguments;
+  std::vector<BoundMap> maps; ///< at most kMostTensorMaps
 };
 
 /// A kernel. Its variants are `first` to `first + count - 1` of LaunchPlan::variants.

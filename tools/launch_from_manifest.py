@@ -23,6 +23,8 @@ DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "bool": 1}
 # CUDA driver enumerations.
 STATIC_SHARED, MAX_DYNAMIC_SHARED = 1, 8
 ATTRIBUTE_CLUSTER = 4
+MAP_TYPES = {"f16": 6, "bf16": 9}  # the arguments of cuTensorMapEncodeTiled
+NOT_INTERLEAVED, SWIZZLE_128_BYTES, PROMOTE_256_BYTES, FILL_WITH_ZEROS = 0, 3, 3, 0
 
 
 class Failure(Exception):
@@ -185,8 +187,8 @@ class Plan:
 
     def __init__(self, path, driver):
         self.manifest = json.loads(pathlib.Path(path).read_text())
-        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 2:
-            raise Failure(f"{path}: expected an ingot-manifest of version 2")
+        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 3:
+            raise Failure(f"{path}: expected an ingot-manifest of version 3")
         code = self.manifest["code"]
         if code["kind"] not in ("ptx", "cubin"):
             raise Failure(f"{path}: its code is {code['kind']}, expected ptx or cubin")
@@ -251,6 +253,24 @@ class Plan:
         base = self.pointers[argument.get("name") or argument["kind"]]
         return base + evaluate(argument.get("offset", 0), self.names)
 
+    def tensor_map(self, argument, arguments):
+        """The address of the tensor map of an argument, and the memory that holds it."""
+        memory = ctypes.create_string_buffer(128 + 64)
+        address = (ctypes.addressof(memory) + 63) // 64 * 64
+        extents = [evaluate(extent, self.names) for extent in argument["extents"]]
+        if 0 in extents:
+            return address, memory  # no copy reads a tensor without elements
+        strides = [evaluate(stride, self.names) for stride in argument["strides"]]
+        tensor = self.argument(arguments[argument["argument"]])
+        tensor += evaluate(argument.get("offset", 0), self.names)
+        ones = (ctypes.c_uint32 * 3)(1, 1, 1)
+        self.driver.call("cuTensorMapEncodeTiled", ctypes.c_void_p(address),
+                         MAP_TYPES[argument["dtype"]], 3, ctypes.c_void_p(tensor),
+                         (ctypes.c_uint64 * 3)(*extents), (ctypes.c_uint64 * 2)(*strides),
+                         (ctypes.c_uint32 * 3)(*argument["box"]), ones, NOT_INTERLEAVED,
+                         SWIZZLE_128_BYTES, PROMOTE_256_BYTES, FILL_WITH_ZEROS)
+        return address, memory
+
     def holds(self, predicate, arguments):
         if predicate["kind"] == "aligned":
             return self.argument(arguments[predicate["argument"]]) % predicate["number"] == 0
@@ -279,9 +299,14 @@ class Plan:
         if variant["cluster"] != [1, 1, 1]:
             attribute.value[:3] = variant["cluster"]
             config.num_attributes = 1
-        values = [ctypes.c_uint64(self.argument(a) % 2**64) for a in variant["arguments"]]
-        pointers = (ctypes.c_void_p * max(len(values), 1))(
-            *(ctypes.cast(ctypes.byref(value), ctypes.c_void_p) for value in values))
+        given = variant["arguments"]
+        maps = {i: self.tensor_map(a, given) for i, a in enumerate(given)
+                if a["kind"] == "tensormap"}
+        values = {i: ctypes.c_uint64(self.argument(a) % 2**64) for i, a in enumerate(given)
+                  if i not in maps}
+        pointers = (ctypes.c_void_p * max(len(given), 1))(
+            *(maps[i][0] if i in maps else ctypes.addressof(values[i])
+              for i in range(len(given))))
         self.driver.call("cuLaunchKernelEx", ctypes.byref(config), handle, pointers, None)
 
     def run(self, program):

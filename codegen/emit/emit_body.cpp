@@ -234,14 +234,20 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
         .write(out, prologue, operand.prologue, operand.notes);
   }
   const std::string element = spelling(spell.dtype(parameter)).str();
-  auto block =
-      out.block(fmt::format("struct {} : Matrix<{}, {}, Major::{}, {}, {}, {}>", name, element,
-                            prologue, operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
-                            numbers.path.use, numbers.vec.use, operand.from.map.is_affine),
-                "};");
+  const char* const major = operand.from.map.contiguous == Coordinate::mn ? "mn" : "k";
+  auto block = out.block(fmt::format("struct {} : Matrix<{}, {}, Major::{}, {}, {}, {}>", name,
+                                     element, prologue, major, numbers.path.use, numbers.vec.use,
+                                     operand.from.map.is_affine),
+                         "};");
   if (operand.packed) {
     out.line("using Packed = {};", facts_of(operand.packing.format).type);
     write_function(out, "Packed packed(const Params& p)", packed_text(spell, operand));
+  }
+  if (operand.map) {
+    out.line("using Mapped = MappedTensor<{}, Major::{}>;", element, major);
+    write_function(
+        out, "Mapped mapped(const Params& p)",
+        fmt::format("{{p.{}, {}}}", spell.parameter(*operand.map), operand.mapping.is_batched));
   }
   write_function(out,
                  fmt::format("const {}* at(const Params& p, i64 batch, i64 mn, i64 k)", element),

@@ -4,6 +4,7 @@
 
 #include "codegen/emit/emit_body.h"
 #include "codegen/emit/mainloops.h"
+#include "codegen/kernel/mapping.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,7 +26,12 @@ private:
   std::string entry(size_t v, const std::string& name) const;
   std::vector<std::string> includes(const Schedule& schedule) const;
   const TileBody* tile() const { return std::get_if<TileBody>(&kernel_.body); }
-  std::vector<Argument> arguments() const;
+  bool has_maps() const {
+    return llvm::any_of(kernel_.parameters,
+                        [](const auto& parameter) { return parameter.purpose == Purpose::map; });
+  }
+  bool takes(size_t v, const KernelParameter& parameter) const;
+  std::vector<Argument> arguments(size_t v) const;
 
   const Kernel& kernel_;
   const CodeSpelling spell_;
@@ -78,11 +84,20 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
   CodeWriter out;
   out.line("extern \"C\" __global__ void __launch_bounds__({}, {})", variant.launch.max_threads,
            variant.launch.min_blocks_per_sm);
-  std::vector<std::string> declared;
-  for (size_t k = 0; k < names_.size(); ++k)
-    declared.push_back(type_text(kernel_.parameters[k]) + " " + names_[k]);
+  std::vector<std::string> declared, values;
+  for (size_t k = 0; k < names_.size(); ++k) {
+    const KernelParameter& parameter = kernel_.parameters[k];
+    const bool is_map = parameter.purpose == Purpose::map;
+    if (!takes(v, parameter)) {
+      values.push_back("nullptr");
+      continue;
+    }
+    const std::string type = is_map ? "const __grid_constant__ TensorMap" : type_text(parameter);
+    declared.push_back(type + " " + names_[k]);
+    values.push_back((is_map ? "&" : "") + names_[k]);
+  }
   write_list(out, name + "(", declared, ") {");
-  write_list(out, fmt::format("  {}<Kernel<V{}>>({{", spelling(s.skeleton).str(), v), names_,
+  write_list(out, fmt::format("  {}<Kernel<V{}>>({{", spelling(s.skeleton).str(), v), values,
              "});");
   out.line("}}");
   return out.take();
@@ -93,15 +108,33 @@ std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
   if (tile()->mainloops.size() > 1) names.push_back("tile/matmul_pair.cuh");
+  if (has_maps()) names.push_back("tile/mapped.cuh");
   return names;
 }
 
-std::vector<Argument> KernelEmitter::arguments() const {
+/// Variants by mma.sync take no tensor maps.
+bool KernelEmitter::takes(size_t v, const KernelParameter& parameter) const {
+  return parameter.purpose != Purpose::map || is_wgmma(kernel_.variants[v].schedule.mainloop);
+}
+
+std::vector<Argument> KernelEmitter::arguments(size_t v) const {
   std::vector<Argument> result;
   for (size_t k = 0; k < names_.size(); ++k) {
-    result.push_back(kernel_.parameters[k].buffer.argument);
-    if (result.back().kind == ArgumentKind::dim) result.back().name = names_[k];
+    if (!takes(v, kernel_.parameters[k])) continue;
+    Argument& argument = result.emplace_back(kernel_.parameters[k].buffer.argument);
+    if (argument.kind == ArgumentKind::dim) argument.name = names_[k];
   }
+  if (!tile()) return result;
+  const Schedule& s = kernel_.variants[v].schedule;
+  for (size_t m = 0; m < tile()->mainloops.size(); ++m)
+    for (uint32_t side : {0u, 1u}) {
+      const MatrixOperand& operand = tile()->mainloops[m].operands[side];
+      if (!operand.map || !is_mapped(s, {m, side})) continue;
+      const uint32_t tensor = operand.from.parameter;
+      Argument& argument = result[*operand.map];
+      argument.map = tensor_map(operand, {m, side}, s, tensor, kernel_.parameters[tensor].dtype);
+      argument.offset = operand.mapping.first * size_of(argument.map.dtype);
+    }
   return result;
 }
 
@@ -137,7 +170,7 @@ KernelCode KernelEmitter::run() {
     written.body = configuration(v);
     written.when = variant.when;
     written.launch = variant.launch;
-    written.arguments = arguments();
+    written.arguments = arguments(v);
     written.schedule = variant.schedule.text();
     // The hash covers the entry's launch bounds too. The name of the entry is made from the hash.
     all += written.body + entry(v, "") + fmt::format("{}", fmt::join(written.includes, " "));

@@ -136,6 +136,7 @@ std::string type_text(const KernelParameter& parameter) {
   case Purpose::merged: return "const u8*";
   case Purpose::states:
   case Purpose::packed: return "u8*";
+  case Purpose::map: return "const TensorMap*";
   case Purpose::split_sums: return "f32*";
   case Purpose::split_arrivals: return "u32*";
   case Purpose::split_parts:

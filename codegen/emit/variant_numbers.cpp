@@ -52,7 +52,8 @@ OperandNumbers Maker::operand(const MatrixOperand& operand, size_t index) {
   const auto at = [&](const Schedule& s) { return s.operands[index]; };
   OperandNumbers result;
   result.path = number("OperandPath", "kPath", [&](const Schedule& s) {
-    return at(s).path == PathKind::direct ? "OperandPath::direct" : "OperandPath::staged";
+    static const char* const paths[] = {"direct", "staged", "mapped"};
+    return fmt::format("OperandPath::{}", paths[static_cast<size_t>(at(s).path)]);
   });
   result.vec = number("int", "kVec", [&](const Schedule& s) { return at(s).vec; });
   for (const MemoryRead& read : operand.frame.reads)

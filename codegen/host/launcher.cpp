@@ -12,8 +12,9 @@ namespace ingot {
 
 namespace {
 
-/// The 8 bytes of an argument.
+/// The 8 bytes of an argument. `start` replaces those of a tensor map.
 std::string cpp_argument(const Argument& argument, const HostNames& names) {
+  if (argument.kind == ArgumentKind::tensormap) return "0";
   if (argument.kind == ArgumentKind::dim) return "bits(" + cpp_formula(argument.value, names) + ")";
   std::string base = names.base(argument);
   if (argument.offset.constant() == 0) return base;
@@ -29,6 +30,25 @@ std::string cpp_condition(const Predicate& predicate, const KernelVariant& varia
   return fmt::format("divisible({}, {})", cpp_formula(predicate.value, names), predicate.number);
 }
 
+/// Writes the tensor maps of a variant. The result is false if it has none.
+bool write_maps(CodeWriter& out, const KernelVariant& variant, const HostNames& names) {
+  std::vector<std::string> maps;
+  for (const auto& [index, argument] : llvm::enumerate(variant.arguments)) {
+    if (argument.kind != ArgumentKind::tensormap) continue;
+    const TensorMap& map = argument.map;
+    const std::string tensor = cpp_argument(variant.arguments[map.argument], names);
+    maps.push_back(
+        fmt::format("{{{}, CU_TENSOR_MAP_DATA_TYPE_{}, offset({}, {}), {}, {}, {{{}}}}},", index,
+                    map.dtype == DType::f16 ? "FLOAT16" : "BFLOAT16", tensor,
+                    cpp_formula(argument.offset, names), cpp_formulas(map.extents, names),
+                    cpp_formulas(map.strides, names), fmt::join(map.box, ", ")));
+  }
+  if (maps.empty()) return false;
+  auto block = out.block("const Map maps[] =", "};");
+  for (const std::string& map : maps) out.line("{}", map);
+  return true;
+}
+
 void write_start(CodeWriter& out, const KernelVariant& variant, size_t entry,
                  const HostNames& names) {
   out.line("// {}: {}", variant.entry, variant.schedule);
@@ -42,7 +62,8 @@ void write_start(CodeWriter& out, const KernelVariant& variant, size_t entry,
   out.line("                     {},", cpp_formulas(launch.block, names));
   out.line("                     {}, {{{}, {}, {}}}}};", cpp_formula(launch.shared_bytes, names),
            launch.cluster[0], launch.cluster[1], launch.cluster[2]);
-  out.line("start(call, kEntries[{}], shape, arguments);", entry);
+  const bool has_maps = write_maps(out, variant, names);
+  out.line("start(call, kEntries[{}], shape, arguments{});", entry, has_maps ? ", maps" : "");
 }
 
 void write_guarded(CodeWriter& out, const KernelVariant& variant, size_t entry,
@@ -135,8 +156,21 @@ void for_each_formula(const Module& module, const Step& step,
     for (const Argument& argument : variant.arguments) {
       visit(argument.offset);
       visit(argument.value);
+      llvm::for_each(argument.map.extents, visit);
+      llvm::for_each(argument.map.strides, visit);
     }
   }
+}
+
+/// True if a kernel of the module takes a tensor map.
+bool has_maps(const Module& module) {
+  return llvm::any_of(module.kernels, [](const KernelCode& kernel) {
+    return llvm::any_of(kernel.variants, [](const KernelVariant& variant) {
+      return llvm::any_of(variant.arguments, [](const Argument& argument) {
+        return argument.kind == ArgumentKind::tensormap;
+      });
+    });
+  });
 }
 
 } // namespace
@@ -179,11 +213,13 @@ std::string launcher_interface(const Module& module, const HostNames& names) {
 
 std::string launcher_source(const Module& module, const HostNames& names) {
   CodeWriter out;
+  if (has_maps(module)) out.line("#include <cuda.h>");
   out.line("#include <mutex>");
   out.blank();
   out.line("namespace ingot_host {{");
   out.line("namespace {{");
   out.text(kStartText.str());
+  if (has_maps(module)) out.text(kMapText.str());
   out.blank();
   write_entries(out, module);
   out.blank();

@@ -96,10 +96,8 @@ bool take_extents(const char* name, const Int* from, dim3& to) {
   return extents[0] > 0 && extents[1] > 0 && extents[2] > 0;
 }
 
-/// Launches `kernel` on the call's stream. Every argument is 8 bytes.
-template <size_t N>
-void start(const Call& call, const Entry& entry, const Shape& shape,
-           const uint64_t (&arguments)[N]) {
+/// Launches a kernel on the call's stream with the arguments at these addresses.
+void start_at(const Call& call, const Entry& entry, const Shape& shape, void** arguments) {
   cudaLaunchConfig_t config = {};
   if (!take_extents(entry.name, shape.grid, config.gridDim)) return;
   if (!take_extents(entry.name, shape.block, config.blockDim)) return;
@@ -122,9 +120,81 @@ void start(const Call& call, const Entry& entry, const Shape& shape,
     attribute.val.clusterDim.z = shape.cluster[2];
     config.numAttrs = 1;
   }
+  check(cudaLaunchKernelExC(&config, entry.kernel, arguments), entry.name);
+}
+
+/// Launches a kernel with arguments of 8 bytes.
+template <size_t N>
+void start(const Call& call, const Entry& entry, const Shape& shape,
+           const uint64_t (&arguments)[N]) {
   void* pointers[N];
   for (size_t i = 0; i < N; ++i) pointers[i] = const_cast<uint64_t*>(&arguments[i]);
-  check(cudaLaunchKernelExC(&config, entry.kernel, pointers), entry.name);
+  start_at(call, entry, shape, pointers);
+}
+)cpp";
+
+/// For modules with tensor maps.
+inline constexpr llvm::StringLiteral kMapText = R"cpp(
+/// A tensor as copies of a kernel read it: the argument that takes its tensor map, its address,
+/// extents, steps in bytes, and the box of a copy.
+struct Map {
+  size_t argument;
+  CUtensorMapDataType type;
+  uint64_t tensor;
+  Int extents[3], strides[2];
+  uint32_t box[3];
+};
+
+/// The driver's function of this name.
+template <class Function> Function driver_function(const char* name) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+  check(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result), name);
+#else
+  check(cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result), name);
+#endif
+  if (result != cudaDriverEntryPointSuccess || !found)
+    throw std::runtime_error(std::string("ingot: the driver has no ") + name +
+                             ": update it to CUDA 12 or newer");
+  return reinterpret_cast<Function>(found);
+}
+
+/// A tensor without elements has no map: no copy reads it.
+CUtensorMap encode(const Entry& entry, const Map& map) {
+  static const auto encode_tiled =
+      driver_function<decltype(&cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  CUtensorMap encoded = {};
+  cuuint64_t extents[3], strides[2];
+  const cuuint32_t ones[3] = {1, 1, 1};
+  for (int dim = 0; dim < 3; ++dim) {
+    extents[dim] = bits(map.extents[dim]);
+    if (extents[dim] == 0) return encoded;
+  }
+  for (int dim = 0; dim < 2; ++dim) strides[dim] = bits(map.strides[dim]);
+  const CUresult result = encode_tiled(
+      &encoded, map.type, 3, reinterpret_cast<void*>(map.tensor), extents, strides, map.box, ones,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    throw std::runtime_error(std::string("ingot: kernel ") + entry.name +
+                             ": the driver makes no tensor map (error " + std::to_string(result) +
+                             "); give tensors of fewer than 2^32 elements along each dimension");
+  return encoded;
+}
+
+/// Launches a kernel with arguments of 8 bytes and tensor maps.
+template <size_t N, size_t M>
+void start(const Call& call, const Entry& entry, const Shape& shape,
+           const uint64_t (&arguments)[N], const Map (&maps)[M]) {
+  void* pointers[N];
+  CUtensorMap encoded[M];
+  for (size_t i = 0; i < N; ++i) pointers[i] = const_cast<uint64_t*>(&arguments[i]);
+  for (size_t i = 0; i < M; ++i) {
+    encoded[i] = encode(entry, maps[i]);
+    pointers[maps[i].argument] = &encoded[i];
+  }
+  start_at(call, entry, shape, pointers);
 }
 )cpp";
 

@@ -5,6 +5,7 @@
 #include "codegen/kernel/build_body.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/launch_shape.h"
+#include "codegen/kernel/mapping.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/predicates.h"
@@ -102,7 +103,8 @@ public:
 private:
   void place_parameters();
   void count_states();
-  void add_packed();
+  void add_packed(MatmulSide of);
+  void add_map(MatmulSide of);
   void add_split();
   uint32_t add(Purpose purpose, const Buffer& buffer) {
     return append(kernel_.parameters, {purpose, DType::f32, {}, buffer, {}});
@@ -149,15 +151,23 @@ void Completion::count_states() {
   }
 }
 
-void Completion::add_packed() {
-  for (MatmulSide of : matmul_sides(group_)) {
-    MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-    operand.packing = packed_operand(graph_, group_, of, pack_format(site_.schedules.front()));
-    operand.packed =
-        append(kernel_.parameters,
-               packed_parameter(operand.packing,
-                                site_.buffers.packed.at({group_.matmuls[of.matmul].op, of.side})));
-  }
+void Completion::add_packed(MatmulSide of) {
+  MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
+  operand.packing = packed_operand(graph_, group_, of, pack_format(site_.schedules.front()));
+  operand.packed =
+      append(kernel_.parameters,
+             packed_parameter(operand.packing,
+                              site_.buffers.packed.at({group_.matmuls[of.matmul].op, of.side})));
+}
+
+void Completion::add_map(MatmulSide of) {
+  MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
+  operand.mapping = mapped_operand(graph_, group_, of, operand);
+  KernelParameter parameter = kernel_.parameters[operand.from.parameter];
+  parameter.purpose = Purpose::map;
+  parameter.buffer.argument = {};
+  parameter.buffer.argument.kind = ArgumentKind::tensormap;
+  operand.map = append(kernel_.parameters, std::move(parameter));
 }
 
 void Completion::add_split() {
@@ -201,7 +211,8 @@ Kernel Completion::run() {
   place_parameters();
   count_states();
   const Schedule& first = site_.schedules.front();
-  if (reads_packed(first.mainloop)) add_packed();
+  if (reads_packed(first.mainloop))
+    for (MatmulSide of : matmul_sides(group_)) is_mapped(first, of) ? add_map(of) : add_packed(of);
   if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back(

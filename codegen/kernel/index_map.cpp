@@ -135,6 +135,7 @@ void MapBuilder::add_terms(const Strides& strides, const Dim& scale, Expr& sum) 
     for (const Run& run : runs_of(group_, along.factors, strides)) {
       const Expr index = run_index(group_, along, run);
       map_.is_affine &= index.kind() == Expr::Kind::coordinate;
+      map_.strides[along.coordinate] = run.stride;
       const bool innermost = run.last + 1 == along.factors.size();
       if (innermost && (run.stride * scale).is(1)) {
         map_.contiguous = along.coordinate;
@@ -186,6 +187,7 @@ IndexMap MapBuilder::run() {
   }
   add_terms(strides, 1, map_.index);
   map_.index = map_.index + partial + offset;
+  map_.first = offset;
   return std::move(map_);
 }
 

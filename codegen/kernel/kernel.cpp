@@ -33,8 +33,8 @@ std::string KernelParameter::note() const {
 }
 
 std::vector<std::string> parameter_names(const std::vector<KernelParameter>& parameters) {
-  static const char* const words[] = {"in",   "out",      "states", "merged", "packed",
-                                      "sums", "arrivals", "parts",  "d"};
+  static const char* const words[] = {"in",  "out",  "states",   "merged", "packed",
+                                      "map", "sums", "arrivals", "parts",  "d"};
   std::array<int, std::size(words)> counts{};
   std::vector<std::string> names;
   for (const KernelParameter& parameter : parameters) {

@@ -10,6 +10,7 @@
 #include "ir/fusion/plan.h"
 #include "src/support/expr.h"
 
+#include <map>
 #include <variant>
 
 namespace ingot {
@@ -21,6 +22,7 @@ enum class Purpose : uint8_t {
   states,         ///< written: partial states of a reduction, one per result and tile
   merged,         ///< states that an earlier kernel wrote
   packed,         ///< a matmul's operand, packed
+  map,            ///< the tensor map of a matmul's operand
   split_sums,     ///< sums of the blocks that share a tile (split K)
   split_arrivals, ///< arrival counters of these blocks
   split_parts,    ///< int64: the number of blocks that share a tile
@@ -68,6 +70,8 @@ struct IndexMap {
   Expr index;                           ///< the element's index in its tensor
   bool is_affine = true;                ///< equal steps of a coordinate are equal steps in memory
   std::optional<Coordinate> contiguous; ///< the coordinate of stride 1
+  std::map<Coordinate, Dim> strides;    ///< of an affine index: the steps of coordinates
+  Expr first;                           ///< of an affine index: its value at 0
   /// An access of n adjacent elements is legal if n divides all of these.
   std::vector<Dim> multiples;
   /// Named extents that may be 0 while the code still reads an element; the address is then
@@ -165,6 +169,15 @@ struct PackedOperand {
   friend bool operator==(const PackedOperand&, const PackedOperand&) = default;
 };
 
+/// An operand that copies read where it lies, by a tensor map. Its dims are the contiguous
+/// coordinate, the other one of mn and k, and the batch.
+struct MappedOperand {
+  std::array<Expr, 3> extents;
+  std::array<Expr, 2> strides; ///< elements between neighbours along the last two dims
+  Expr first;                  ///< index of the first element
+  bool is_batched = false;     ///< false: one matrix serves the batch
+};
+
 /// An operand of a matmul: elements in memory, and a function that is applied to them before the
 /// product.
 struct MatrixOperand {
@@ -174,6 +187,8 @@ struct MatrixOperand {
   std::vector<std::string> notes; ///< the prologue's ops
   std::optional<uint32_t> packed; ///< the parameter of the packed operand
   PackedOperand packing;          ///< set if there is one
+  std::optional<uint32_t> map;    ///< the parameter of the tensor map, for variants that map it
+  MappedOperand mapping;          ///< set if there is one
 };
 
 struct Mainloop {

@@ -3,6 +3,7 @@
 #include "codegen/kernel/predicates.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/mapping.h"
 #include "codegen/kernel/widths.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -23,11 +24,15 @@ public:
   }
 
   void add(const TileBody& body, const Schedule& s) {
-    // Products by wgmma read nothing but the packed operands.
-    const bool reads_operands = !is_wgmma(s.mainloop);
-    for (size_t m = 0; reads_operands && m < body.mainloops.size(); ++m)
-      for (size_t side : {0, 1})
-        add(body.mainloops[m].operands[side], s.operands[2 * m + side].vec);
+    for (size_t m = 0; m < body.mainloops.size(); ++m)
+      for (size_t side : {0, 1}) {
+        const MatrixOperand& operand = body.mainloops[m].operands[side];
+        const OperandSchedule& fetched = s.operands[2 * m + side];
+        if (fetched.path == PathKind::mapped)
+          add_aligned(operand.from.parameter, kMapAlignment);
+        else if (!is_wgmma(s.mainloop)) // else it is packed
+          add(operand, fetched.vec);
+      }
     for (const MemoryRead& read : body.frame.reads)
       add(read.parameter, read.map, read_width(read.map, dtype(read.parameter), s));
     for (const Stage& stage : body.stages)
@@ -50,7 +55,10 @@ private:
     for (const Dim& dim : map.needed(width))
       if (asked_.emplace(dim.text(), width).second)
         divisible_.push_back({PredicateKind::divisible, dim_expr(dim), 0, width});
-    const int64_t bytes = width * size_of(dtype(parameter));
+    add_aligned(parameter, width * size_of(dtype(parameter)));
+  }
+
+  void add_aligned(uint32_t parameter, int64_t bytes) {
     const bool known = llvm::any_of(
         aligned_, [&](const Predicate& p) { return p.argument == parameter && p.number >= bytes; });
     if (!known && is_callers(kernel_.parameters[parameter].buffer.argument.kind))

@@ -92,9 +92,9 @@ void KernelPrinter::print(const PointExpr& expr, const PointFrame& frame) {
 }
 
 void KernelPrinter::print_parameters() {
-  static const char* const purposes[] = {"read",           "write",       "states",
-                                         "merged states",  "packed",      "split sums",
-                                         "split arrivals", "split parts", "dim"};
+  static const char* const purposes[] = {"read",        "write", "states",     "merged states",
+                                         "packed",      "map",   "split sums", "split arrivals",
+                                         "split parts", "dim"};
   for (const auto& [k, parameter] : llvm::enumerate(kernel_.parameters)) {
     const bool is_tensor =
         parameter.purpose == Purpose::read || parameter.purpose == Purpose::write;
@@ -107,14 +107,19 @@ void KernelPrinter::print_parameters() {
 }
 
 void KernelPrinter::print(const MatrixOperand& operand, const char* name) {
-  out_.line("  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
-            operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
-            operand.packed
-                ? fmt::format(" {} {} of {}", facts_of(operand.packing.format).type,
-                              names_[*operand.packed],
-                              text_of(Shape{operand.packing.batches, operand.packing.rows,
-                                            operand.packing.depth}))
-                : "");
+  out_.line(
+      "  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
+      operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
+      operand.packed ? fmt::format(" {} {} of {}", facts_of(operand.packing.format).type,
+                                   names_[*operand.packed],
+                                   text_of(Shape{operand.packing.batches, operand.packing.rows,
+                                                 operand.packing.depth}))
+      : operand.map
+          ? fmt::format(" mapped {} of [{}, {}, {}] steps {}, {} from {}", names_[*operand.map],
+                        operand.mapping.extents[0].text(), operand.mapping.extents[1].text(),
+                        operand.mapping.extents[2].text(), operand.mapping.strides[0].text(),
+                        operand.mapping.strides[1].text(), operand.mapping.first.text())
+          : "");
   if (!operand.prologue.empty()) print(operand.prologue, operand.frame);
 }
 

@@ -21,8 +21,8 @@ const ComputeFacts& facts_of(ComputeType compute) {
 
 bool Schedule::cuts_like(const Schedule& other) const {
   const auto cut = [](const Schedule& s) {
-    return std::tie(s.skeleton, s.tile_m, s.tile_n, s.step_n, s.split_k, s.split_depth,
-                    s.split_blocks, s.parts);
+    return std::tuple(s.skeleton == Skeleton::split, s.tile_m, s.tile_n, s.step_n, s.split_k,
+                      s.split_depth, s.split_blocks, s.parts);
   };
   return cut(*this) == cut(other);
 }
@@ -55,11 +55,11 @@ std::string Schedule::text() const {
                        tile_m, tile_n, threads, per_row,
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec,
                        skeleton == Skeleton::split ? fmt::format(" parts {}", parts) : "");
+  static const char* const path_names[] = {"direct", "staged", "mapped"};
   std::string paths;
   for (size_t i = 0; i < operands.size(); ++i)
-    paths +=
-        fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
-                    operands[i].path == PathKind::direct ? "direct" : "staged", operands[i].vec);
+    paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
+                         path_names[static_cast<size_t>(operands[i].path)], operands[i].vec);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
                      instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
                      warp_m, warp_n, slots, threads, paths, vec,

@@ -59,7 +59,9 @@ inline bool reads_packed(MainloopKind kind) {
   return kind == MainloopKind::halves || is_wgmma(kind) || is_guard(kind);
 }
 
-enum class PathKind : uint8_t { direct, staged };
+/// `mapped`: by a tensor map (sm_90a). Mainloops that read packed operands have the path by which
+/// the packing kernel fetches them.
+enum class PathKind : uint8_t { direct, staged, mapped };
 enum class RowThreads : uint8_t { along_columns, along_rows };
 
 /// How a matmul's operand reaches shared memory.

@@ -30,7 +30,7 @@ void walk(const MatrixOperand& operand, Visit visit) {
   walk(operand.from.map, visit);
   walk(operand.frame, visit);
   walk(operand.prologue, visit);
-  if (!operand.packed) return;
+  if (!operand.packed) return; // the host makes tensor maps
   const PackedOperand& extents = operand.packing;
   for (const Dim* extent : {&extents.batches, &extents.rows, &extents.depth})
     visit(dim_expr(*extent));

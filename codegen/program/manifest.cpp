@@ -44,9 +44,20 @@ void write_memory(OStream& json, const char* key, const MemoryInfo& memory) {
   });
 }
 
+void write_map(OStream& json, const TensorMap& map) {
+  json.attribute("argument", map.argument);
+  json.attribute("dtype", spelling(map.dtype));
+  write_exprs(json, "extents", map.extents);
+  write_exprs(json, "strides", map.strides);
+  json.attributeArray("box", [&] {
+    for (int64_t extent : map.box) json.value(extent);
+  });
+}
+
 /// Writes the members of an argument into the open object.
 void write_argument(OStream& json, const Argument& argument) {
   json.attribute("kind", word_of(argument.kind));
+  if (argument.kind == ArgumentKind::tensormap) write_map(json, argument.map);
   if (!argument.name.empty()) json.attribute("name", argument.name);
   if (argument.kind == ArgumentKind::dim)
     json.attribute("value", expr_json(argument.value));

@@ -93,13 +93,25 @@ private:
     case ArgumentKind::input: check_name(where, argument, inputs_); break;
     case ArgumentKind::param: check_name(where, argument, params_); break;
     case ArgumentKind::output: check_name(where, argument, outputs_); break;
-    case ArgumentKind::tensormap:
-      fail("{} takes a tensor map, which this version cannot launch", where);
-      break;
     default: break;
     }
     check_expr(where, argument.offset);
     check_expr(where, argument.value);
+  }
+
+  /// Checks the bounds of cuTensorMapEncodeTiled that do not depend on sizes.
+  void check_map(const std::string& where, const KernelVariant& variant, const TensorMap& map) {
+    if (map.argument >= variant.arguments.size() ||
+        !is_pointer(variant.arguments[map.argument].kind))
+      fail("{} has a tensor map of argument {}, which is no pointer", where, map.argument);
+    if (!is_16_bit(map.dtype))
+      fail("{} has a tensor map of {}, expected f16 or bf16", where, spelling(map.dtype).str());
+    for (const Expr& extent : map.extents) check_expr(where, extent);
+    for (const Expr& stride : map.strides) check_expr(where, stride);
+    for (int64_t extent : map.box)
+      if (extent < 1 || extent > kMostBoxExtent)
+        fail("{} has a tensor map with a box of {}, expected 1 to {}", where, extent,
+             kMostBoxExtent);
   }
 
   void check_name(const std::string& where, const Argument& argument,
@@ -130,7 +142,14 @@ private:
     if (variant.entry.empty() || !entries_.insert(variant.entry).second)
       fail("entry {} has no name or that of another", where);
     for (const Predicate& predicate : variant.when) check_predicate(where, variant, predicate);
-    for (const Argument& argument : variant.arguments) check_argument(where, argument);
+    size_t maps = 0;
+    for (const Argument& argument : variant.arguments) {
+      check_argument(where, argument);
+      if (argument.kind != ArgumentKind::tensormap) continue;
+      check_map(where, variant, argument.map);
+      if (++maps > kMostTensorMaps)
+        fail("{} takes more than {} tensor maps", where, kMostTensorMaps);
+    }
     const LaunchShape& launch = variant.launch;
     for (int axis = 0; axis < 3; ++axis) {
       check_expr(where, launch.grid[axis]);

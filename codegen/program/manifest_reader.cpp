@@ -24,6 +24,11 @@ struct NamedStep {
   std::string kernel;
 };
 
+/// Three numbers to be read.
+struct Three {
+  std::array<int64_t, 3>& numbers;
+};
+
 namespace {
 
 template <typename Kind, size_t N>
@@ -39,9 +44,13 @@ bool read_word(const Value& json, const std::pair<Kind, llvm::StringLiteral> (&w
   return false;
 }
 
-bool is_three(size_t count, Path path) {
-  if (count != 3) path.report("expected three values");
-  return count == 3;
+bool is_count(size_t count, size_t expected, Path path) {
+  if (count == expected) return true;
+  if (expected == 3)
+    path.report("expected three values");
+  else
+    path.report("expected two values");
+  return false;
 }
 
 /// Reads a number from 0 to `most`.
@@ -85,9 +94,16 @@ static bool fromJSON(const Value& json, PredicateKind& out, Path path) {
   return read_word(json, kPredicateWords, out, path);
 }
 
-static bool fromJSON(const Value& json, std::array<Expr, 3>& out, Path path) {
+static bool fromJSON(const Value& json, Three& out, Path path) {
+  std::vector<int64_t> values;
+  if (!fromJSON(json, values, path) || !is_count(values.size(), 3, path)) return false;
+  std::copy(values.begin(), values.end(), out.numbers.begin());
+  return true;
+}
+
+template <size_t N> static bool fromJSON(const Value& json, std::array<Expr, N>& out, Path path) {
   std::vector<Expr> values;
-  if (!fromJSON(json, values, path) || !is_three(values.size(), path)) return false;
+  if (!fromJSON(json, values, path) || !is_count(values.size(), N, path)) return false;
   std::copy(values.begin(), values.end(), out.begin());
   return true;
 }
@@ -119,12 +135,31 @@ static bool fromJSON(const Value& json, MemoryInfo& out, Path path) {
   return object && object.map("bytes", out.bytes) && object.map("alignment", out.alignment);
 }
 
+/// Reads the index of an argument from field `argument` of an object.
+static bool read_argument_index(const Value& json, uint32_t& out, Path path) {
+  int64_t argument = 0;
+  const Value* index = json.getAsObject()->get("argument");
+  if (!read_number(index ? *index : Value(nullptr), UINT32_MAX, argument, path.field("argument")))
+    return false;
+  out = uint32_t(argument);
+  return true;
+}
+
+static bool fromJSON(const Value& json, TensorMap& out, Path path) {
+  Three box{out.box};
+  ObjectMapper object(json, path);
+  return object && object.map("dtype", out.dtype) && object.map("extents", out.extents) &&
+         object.map("strides", out.strides) && object.map("box", box) &&
+         read_argument_index(json, out.argument, path);
+}
+
 static bool fromJSON(const Value& json, Argument& out, Path path) {
   ObjectMapper object(json, path);
   if (!object || !object.map("kind", out.kind)) return false;
   bool is_value = out.kind == ArgumentKind::dim;
   bool is_tensor = !is_value && !is_memory(out.kind) && out.kind != ArgumentKind::tensormap;
   if (is_value && !object.map("value", out.value)) return false;
+  if (out.kind == ArgumentKind::tensormap && !fromJSON(json, out.map, path)) return false;
   if (is_tensor ? !object.map("name", out.name) : !object.mapOptional("name", out.name))
     return false;
   return is_memory(out.kind) ? object.map("offset", out.offset)
@@ -135,27 +170,20 @@ static bool fromJSON(const Value& json, Predicate& out, Path path) {
   ObjectMapper object(json, path);
   if (!object || !object.map("kind", out.kind) || !object.map("number", out.number)) return false;
   if (out.kind != PredicateKind::aligned) return object.map("value", out.value);
-  int64_t argument = 0;
-  const Value* index = json.getAsObject()->get("argument");
-  if (!read_number(index ? *index : Value(nullptr), UINT32_MAX, argument, path.field("argument")))
-    return false;
-  out.argument = uint32_t(argument);
-  return true;
+  return read_argument_index(json, out.argument, path);
 }
 
 static bool fromJSON(const Value& json, KernelVariant& out, Path path) {
   ObjectMapper object(json, path);
   LaunchShape& launch = out.launch;
-  std::vector<int64_t> cluster;
+  Three cluster{launch.cluster};
   bool read = object && object.map("entry", out.entry) && object.map("when", out.when) &&
               object.map("grid", launch.grid) && object.map("block", launch.block) &&
               object.map("shared_bytes", launch.shared_bytes) && object.map("cluster", cluster) &&
               object.map("max_threads", launch.max_threads) &&
               object.map("min_blocks_per_sm", launch.min_blocks_per_sm) &&
               object.map("arguments", out.arguments) && object.map("schedule", out.schedule);
-  if (!read || !is_three(cluster.size(), path.field("cluster"))) return false;
-  std::copy(cluster.begin(), cluster.end(), launch.cluster.begin());
-  return true;
+  return read;
 }
 
 static bool fromJSON(const Value& json, EntryFacts& out, Path path) {

@@ -19,8 +19,10 @@ namespace ingot {
 /// Limits on the numbers of a module, far above those that compiles need.
 inline constexpr int64_t kMostAlignment = 256; ///< alignment of every memory, promised by callers
 inline constexpr int kMostExprStack = 64;      ///< pending values while an expression is evaluated
+inline constexpr size_t kMostTensorMaps = 4;   ///< of a variant: both operands of two matmuls
+inline constexpr int64_t kMostBoxExtent = 256; ///< CUDA's limit on each extent of a box
 
-/// The value of a kernel parameter. Every parameter is 8 bytes: a device pointer or an int64.
+/// The value of a kernel parameter: 8 bytes with a device pointer or an int64, or a tensor map.
 enum class ArgumentKind : uint8_t {
   input,     ///< pointer to the graph input `name`
   output,    ///< pointer to the graph output `name`
@@ -29,7 +31,7 @@ enum class ArgumentKind : uint8_t {
   workspace, ///< workspace memory + `offset` bytes
   state,     ///< state memory + `offset` bytes
   dim,       ///< int64, the value of `value` (an expression over named dims)
-  tensormap, ///< a TMA descriptor; not produced for sm_80
+  tensormap, ///< 128 bytes, the tensor map of `map` (sm_90a)
 };
 
 /// True for a pointer to a tensor of the caller.
@@ -37,11 +39,29 @@ inline bool is_callers(ArgumentKind kind) {
   return kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::param;
 }
 
+/// A tensor of three dims as copies to shared memory read it (cuTensorMapEncodeTiled): the
+/// innermost dim first, elements outside of it zero, lines of 128 bytes swizzled.
+struct TensorMap {
+  uint32_t argument = 0; ///< index of the variant's argument with the tensor's pointer
+  DType dtype = DType::f16;
+  std::array<Expr, 3> extents;  ///< in elements
+  std::array<Expr, 2> strides;  ///< bytes of a step along the last two dims, multiples of 16
+  std::array<int64_t, 3> box{}; ///< elements of one copy, at most 256 along each dim
+};
+
+/// True for an argument with the address of a tensor or a memory.
+inline bool is_pointer(ArgumentKind kind) {
+  return kind != ArgumentKind::dim && kind != ArgumentKind::tensormap;
+}
+
 struct Argument {
   ArgumentKind kind = ArgumentKind::input;
   std::string name; ///< input, output, param: the tensor. dim: its name in the source.
-  Expr offset;      ///< bytes from the base of the buffer (prepared, workspace, state); 0 otherwise
-  Expr value;       ///< dim: the value passed
+  /// prepared, workspace, state: bytes from the base of the buffer; tensormap: bytes from the
+  /// pointer; 0 otherwise.
+  Expr offset;
+  Expr value;    ///< dim: the value passed
+  TensorMap map; ///< tensormap
 };
 
 /// One condition of a variant. A launch takes the variant only if all its conditions hold.

@@ -2,6 +2,7 @@
 // See choose.h.
 #include "codegen/schedule/choose.h"
 
+#include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
@@ -136,6 +137,7 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
   if (!reads_packed(schedule.mainloop)) return seconds;
   const auto& body = std::get<TileBody>(site.kernel.body);
   for (MatmulSide of : matmul_sides(site.group)) {
+    if (is_mapped(schedule, of)) continue;
     const double elements = packed_in_launch(site.graph, site.group, of, params_only);
     if (elements == 0) continue;
     MatrixOperand operand = body.mainloops[of.matmul].operands[of.side];

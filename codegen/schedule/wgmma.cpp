@@ -3,12 +3,15 @@
 #include "codegen/schedule/wgmma.h"
 
 #include "codegen/device/sizes/f32_products.h"
+#include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/tile_step.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <numeric>
@@ -61,9 +64,45 @@ void set_products(const ScheduleSite& site, Schedule& s) {
   s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
 }
 
-/// A product of packed operands, with the stages of an sm_80 schedule.
+/// Maps the operands that may be mapped. Where a warpgroup has several products, the rows of A come
+/// 16 at a time, which needs a contiguous k.
+void map_operands(const ScheduleSite& site, Schedule& s) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  for (MatmulSide of : matmul_sides(site.group)) {
+    const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
+    const bool is_cut = of.side == 0 && s.warp_m > 16;
+    if (can_map(site.kernel, operand, s.compute) &&
+        !(is_cut && operand.from.map.contiguous == Coordinate::mn))
+      s.operands[of.index()].path = PathKind::mapped;
+  }
+}
+
+bool has_mapped(const Schedule& s) {
+  return llvm::any_of(s.operands, [](const auto& o) { return o.path == PathKind::mapped; });
+}
+
+/// The schedule of sm_80 for tensors that no map may describe. It has the same tiles where others
+/// read the states of tiles.
+std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mapped,
+                                 const Schedule& usual) {
+  Schedule s = usual;
+  if (shares_rows(site.group)) {
+    ScheduleChoice choice;
+    choice.tile_m = mapped.tile_m;
+    choice.tile_n = mapped.tile_n;
+    choice.split_k = 1;
+    auto schedules = choose_product_schedules(site, choice);
+    if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
+    s = schedules->back();
+    if (!s.cuts_like(mapped)) return std::nullopt;
+  }
+  s.shared_bytes = shared_bytes(site.kernel, s);
+  return s.shared_bytes <= site.device.shared_per_block ? std::optional(s) : std::nullopt;
+}
+
+/// A product of packed and, if `maps`, mapped operands, with the stages of an sm_80 schedule.
 std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual,
-                                 const TileShape& shape) {
+                                 const TileShape& shape, bool maps) {
   Schedule s = usual;
   s.skeleton = Skeleton::specialised;
   set_products(site, s);
@@ -76,6 +115,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
   s.most_blocks = site.device.sm_count;
   s.warp_m = shape.warp_m;
   s.warp_n = s.tile_n;
+  if (maps) map_operands(site, s);
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;
   if (usual.vec > 1) s.vec = std::gcd(s.step_n, int64_t{2});
@@ -83,6 +123,22 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
   const int64_t guard_bytes = needs_guard(s) ? shared_bytes(site.kernel, guard_schedule(s)) : 0;
   if (std::max(s.shared_bytes, guard_bytes) > site.device.shared_per_block) return std::nullopt;
   return s;
+}
+
+/// The variants of a kernel with tiles of a shape; none where they are not legal.
+std::vector<Schedule> variants_of(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual,
+                                  const TileShape& shape, bool maps) {
+  std::vector<Schedule> variants;
+  for (const Schedule& schedule : usual) {
+    auto variant = by_wgmma(site, schedule, shape, maps);
+    if (!variant) return {};
+    variants.push_back(*variant);
+  }
+  if (!has_mapped(variants.front())) return variants;
+  const auto any = unmapped(site, variants.front(), usual.back());
+  if (!any) return {};
+  variants.back() = *any; // the last one takes any alignment
+  return variants;
 }
 
 } // namespace
@@ -98,10 +154,9 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
   const llvm::ArrayRef<TileShape> shapes =
       has_halves ? llvm::ArrayRef<TileShape>(kShapesOfHalves) : llvm::ArrayRef<TileShape>(kShapes);
   for (const TileShape& shape : shapes) {
-    std::vector<Schedule> variants;
-    for (const Schedule& schedule : usual)
-      if (auto variant = by_wgmma(site, schedule, shape)) variants.push_back(*variant);
-    if (variants.size() == usual.size()) result.push_back(std::move(variants));
+    std::vector<Schedule> variants = variants_of(site, usual, shape, true);
+    if (variants.empty()) variants = variants_of(site, usual, shape, false);
+    if (!variants.empty()) result.push_back(std::move(variants));
   }
   return result;
 }

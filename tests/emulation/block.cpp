@@ -10,6 +10,21 @@
 
 namespace ingot::emulation {
 
+namespace {
+
+constexpr int64_t kMappedBytes = 2; ///< of an element of a mapped tensor
+
+/// Copies an element; zero outside of the tensor.
+void read_mapped(const TensorMap& map, std::array<int64_t, 3> at, unsigned char* to) {
+  bool is_inside = true;
+  for (size_t dim = 0; dim < 3; ++dim) is_inside &= at[dim] >= 0 && at[dim] < map.extents[dim];
+  const int64_t offset = at[0] * kMappedBytes + at[1] * map.strides[0] + at[2] * map.strides[1];
+  std::memset(to, 0, kMappedBytes);
+  if (is_inside) std::memcpy(to, map.tensor + offset, kMappedBytes);
+}
+
+} // namespace
+
 Block::Block(int threads, size_t shared_bytes, const Adversary& adversary)
     : adversary_(adversary), random_(adversary.seed), shared_memory_(shared_bytes, 1024),
       threads_(threads), warps_((threads + kLanes - 1) / kLanes), order_(warps_.size()) {
@@ -266,16 +281,38 @@ void Block::copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t 
       to + bytes > shared_memory_.size())
     stop(fmt::format("thread {}: bulk copy of {} bytes from {} to {} of {} bytes", thread, bytes,
                      global, to, shared_memory_.size()));
-  for (uint32_t i = 0; i < bytes; i += sizeof(kPoison))
-    std::memcpy(shared + to + i, &kPoison, sizeof(kPoison));
-  bulk_copies_.push_back({to, global, bytes, at});
+  start_bulk(
+      {to, bytes, at, [=](unsigned char* shared_to) { std::memcpy(shared_to, global, bytes); }});
+}
+
+void Block::copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from, uint32_t at) {
+  const auto line_bytes = static_cast<uint32_t>(map.box[0] * kMappedBytes);
+  const auto lines = static_cast<uint32_t>(map.box[1]);
+  if (to % 1024 != 0 || line_bytes != 128 || map.box[2] != 1 ||
+      to + lines * line_bytes > shared_memory_.size())
+    stop(fmt::format("thread {}: copy of a box of {} x {} to {} of {} bytes", thread, map.box[1],
+                     map.box[0], to, shared_memory_.size()));
+  start_bulk({to, lines * line_bytes, at, [=](unsigned char* shared_to) {
+                for (uint32_t line = 0; line < lines; ++line)
+                  for (int64_t k = 0; k < map.box[0]; ++k) {
+                    const auto place = line * 128 + static_cast<uint32_t>(k * kMappedBytes);
+                    read_mapped(map, {from[0] + k, from[1] + line, from[2]},
+                                shared_to + (place ^ (place >> 3 & 0x70)));
+                  }
+              }});
+}
+
+void Block::start_bulk(BulkCopy copy) {
+  for (uint32_t i = 0; i < copy.bytes; i += sizeof(kPoison))
+    std::memcpy(shared + copy.to + i, &kPoison, sizeof(kPoison));
+  bulk_copies_.push_back(std::move(copy));
   if (!adversary_.late_copies) land_bulk(bulk_copies_.size() - 1);
 }
 
 void Block::land_bulk(size_t index) {
   const BulkCopy copy = bulk_copies_[index];
   bulk_copies_.erase(bulk_copies_.begin() + static_cast<ptrdiff_t>(index));
-  std::memcpy(shared + copy.to, copy.from, copy.bytes);
+  copy.land(shared + copy.to);
   if (mbarriers_.land(copy.mbarrier, copy.bytes)) wake_at_phase(copy.mbarrier);
 }
 

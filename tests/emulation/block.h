@@ -85,6 +85,8 @@ public:
   void arrive(uint32_t at, uint32_t bytes) override;
   void wait_phase(uint32_t at, uint32_t parity) override;
   void copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t at) override;
+  void copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from,
+                uint32_t at) override;
   void multiply_async(std::function<void()> product) override;
   void commit_products() override;
   void wait_products(int32_t pending) override;
@@ -109,9 +111,8 @@ private:
   };
   /// A bulk copy in flight.
   struct BulkCopy {
-    uint32_t to;
-    const void* from;
-    uint32_t bytes, mbarrier;
+    uint32_t to, bytes, mbarrier;
+    std::function<void(unsigned char* to)> land;
   };
   /// Threads that wait for one another: a named barrier, or a warpgroup's wait for products.
   struct Gathering {
@@ -133,6 +134,7 @@ private:
   void wake_at_phase(uint32_t mbarrier);
   void stop(std::string problem);
   static void land(const Copy& copy);
+  void start_bulk(BulkCopy copy);
   void land_bulk(size_t index);
   void land_groups(size_t count);
   void land_loose();

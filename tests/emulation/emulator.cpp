@@ -131,6 +131,12 @@ private:
     std::vector<unsigned long long> words;
     for (const BoundArgument& argument : variant->arguments)
       words.push_back(*argument_value(argument, slots_, bases_));
+    std::array<TensorMap, kMostTensorMaps> maps;
+    for (size_t i = 0; i < variant->maps.size(); ++i) {
+      unsigned long long& word = words[variant->maps[i].argument];
+      maps[i] = encode(variant->maps[i], word);
+      word = reinterpret_cast<unsigned long long>(&maps[i]);
+    }
 
     const int64_t blocks = std::min(extent(variant->grid[0]), options_.most_blocks);
     const int64_t shared_bytes = extent(variant->shared_bytes);
@@ -144,6 +150,18 @@ private:
     };
     run_blocks(static_cast<int>(blocks), words, launched, make);
     outcome_.launches.push_back(launched);
+  }
+
+  /// The map of the tensor at an address.
+  TensorMap encode(const BoundMap& map, unsigned long long address) const {
+    TensorMap encoded;
+    encoded.tensor = reinterpret_cast<const unsigned char*>(address);
+    for (size_t dim = 0; dim < 3; ++dim) {
+      encoded.extents[dim] = *map.extents[dim].evaluate(slots_);
+      encoded.box[dim] = map.box[dim];
+    }
+    for (size_t dim = 0; dim < 2; ++dim) encoded.strides[dim] = *map.strides[dim].evaluate(slots_);
+    return encoded;
   }
 
   /// Runs all blocks of a launch, in any order; of those that pause any may go on, or a new one

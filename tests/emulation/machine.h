@@ -4,6 +4,7 @@
 // tests/emulation/ptx/*.cuh.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 
@@ -12,6 +13,14 @@ namespace ingot::emulation {
 /// One lane's part in a collective instruction of its warp.
 struct LaneWords {
   uint32_t word[8];
+};
+
+/// A tensor map: a tensor of 16-bit elements, innermost dim first, and the box of a copy.
+struct TensorMap {
+  const unsigned char* tensor = nullptr;
+  std::array<int64_t, 3> extents{}; ///< elements
+  std::array<int64_t, 2> strides{}; ///< bytes
+  std::array<int64_t, 3> box{};     ///< elements
 };
 
 class Machine {
@@ -51,6 +60,10 @@ public:
   /// Starts to copy `bytes` from memory to `to` in shared memory, for the current phase of the
   /// mbarrier `at`.
   virtual void copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t at) = 0;
+  /// Starts to copy the box at these coordinates of a tensor, as copy_bulk does. Its lines are
+  /// swizzled by 128 bytes, and elements outside of the tensor are zeros.
+  virtual void copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from,
+                        uint32_t at) = 0;
   /// Starts a product, which reads shared memory and changes the thread's sums; part of the
   /// thread's open group of products.
   virtual void multiply_async(std::function<void()> product) = 0;

@@ -173,6 +173,47 @@ TEST_CASE("emulation: one product by wgmma of 16-bit operands, however they lie"
   }
 }
 
+TEST_CASE("emulation: 16-bit operands are mapped, however they lie") {
+  const std::string rows = "graph g(a: bf16[67, 312], param b: bf16[331, 312]) {\n"
+                           "  return matmul(a, b, transpose_b=true) }";
+  const std::string columns = "graph g(a: f16[k, 136], b: f16[k, 72]) {\n"
+                              "  return matmul(a, b, transpose_a=true) }";
+  const std::string batch = "graph g(a: f16[3, 65, 264], b: f16[3, 264, 72]) {\n"
+                            "  return relu(matmul(a, b)) }";
+  const std::string strided = "graph g(a: bf16[65, 3, 136], b: bf16[3, 136, 80]) {\n"
+                              "  return matmul(transpose(a, 0, 1), b) }";
+  const std::string slices = "graph g(a: bf16[80, 192], b: bf16[300, 192]) {\n"
+                             "  return matmul(a[8:75, 64:], b[:, :128], transpose_b=true) }";
+  const std::string names = "graph g(a: bf16[m, 264], b: bf16[n, 264]) {\n"
+                            "  return matmul(a, b, transpose_b=true) }";
+  const std::vector<DimBindings> sizes = {{{"m", 200}, {"n", 152}},
+                                          {{"m", 3}, {"n", 150}},
+                                          {{"m", 3}, {"n", 5}},
+                                          {{"m", 3}, {"n", 0}},
+                                          {{"m", 0}, {"n", 8}}};
+  const std::string states = "graph g(x: bf16[200, 304], w: bf16[132, 304]) {\n"
+                             "  h = matmul(x, w, transpose_b=true)\n"
+                             "  return h - mean(h, axis=0, keepdim=true) }";
+  for (const Tile& tile : kTiles) {
+    CAPTURE(tile.m);
+    CAPTURE(tile.n);
+    CAPTURE(tile.warp_m);
+    const auto of = [&](const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
+      return one_product(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
+    };
+    for (const Case& one :
+         {of(rows), of(batch), of(strided), of(slices), of(names, sizes), of(states)}) {
+      CAPTURE(one.spec);
+      CHECK(schedules_of(one).find("a mapped*8 b mapped*8") != std::string::npos);
+      CHECK(check_cases({one}) == "");
+    }
+    // Rows of 16 are not boxes of a matrix whose rows are contiguous.
+    const Case transposed = of(columns, {{{"k", 264}}, {{"k", 5}}, {{"k", 0}}});
+    CHECK((schedules_of(transposed).find("a mapped") != std::string::npos) == (tile.warp_m == 16));
+    CHECK(check_cases({transposed}) == "");
+  }
+}
+
 TEST_CASE("emulation: warpgroups take turns over tiles of one slot's k, and of none") {
   // All tiles belong to one block. Nothing but the turns joins the warps of a warpgroup.
   for (const Tile& tile : {kTiles[2], kTiles[3]})

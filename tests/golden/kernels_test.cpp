@@ -28,11 +28,14 @@ std::string in_bf16(std::string text) {
   return text;
 }
 
-void check_kernels(const std::string& name, const std::string& text) {
+void check_kernels(const std::string& name, const std::string& text,
+                   const std::string& target = "sm_80") {
   CAPTURE(name);
   auto graph = parse_graph(text, name);
   if (!graph) FAIL(take_error(graph.takeError()).second);
-  auto compilation = compile_graph(std::move(*graph), {});
+  CompileOptions options;
+  options.target = target;
+  auto compilation = compile_graph(std::move(*graph), options);
   REQUIRE(bool(compilation));
   const Module& module = compilation->module;
   testing::check_golden("kernels/" + name + ".txt", text_of(compilation->kernels));
@@ -56,6 +59,14 @@ TEST_CASE("kernels: products with a tail") {
                                               param up: bf16[5632, 2048]) {
     return swish(linear(x, gate)) * linear(x, up)
   })");
+}
+
+TEST_CASE("kernels: products by wgmma, of packed and of mapped operands") {
+  const std::string tail = chain("94_gemm_biasadd_hardtanh_mish_groupnorm");
+  check_kernels("94_f32_sm_90a", tail, "sm_90a");
+  check_kernels("94_bf16_sm_90a", in_bf16(tail), "sm_90a");
+  check_kernels("batched_product_sm_90a", in_bf16(chain("3_batched_matrix_multiplication")),
+                "sm_90a");
 }
 
 TEST_CASE("kernels: rows") {

@@ -63,6 +63,21 @@ Result launch(const LaunchConfig* config, Function function, void** params, void
   return kSuccess;
 }
 
+/// The first word of a fake tensor map is the number of maps made before it.
+Result encode_tensor_map(TensorMap* map, TensorMapType, uint32_t rank, DevicePointer tensor,
+                         const uint64_t* extents, const uint64_t* strides, const uint32_t* box,
+                         const uint32_t*, TensorMapInterleave, TensorMapSwizzle, TensorMapPromotion,
+                         TensorMapFill) {
+  if (extents[1] >= uint64_t{1} << 19) return 1;
+  map->words[0] = fake->maps.size();
+  std::vector<uint64_t>& made = fake->maps.emplace_back();
+  made.push_back(tensor);
+  made.insert(made.end(), extents, extents + rank);
+  made.insert(made.end(), strides, strides + rank - 1);
+  made.insert(made.end(), box, box + rank);
+  return kSuccess;
+}
+
 void fill_device_table(Functions& f) {
   f.error_name = [](Result, const char** text) {
     *text = "CUDA_ERROR_FAKE";
@@ -118,6 +133,7 @@ void fill_kernel_table(Functions& f) {
   };
   f.function_load = [](Function) { return kSuccess; };
   f.launch = launch;
+  f.encode_tensor_map = encode_tensor_map;
 }
 
 } // namespace

@@ -43,6 +43,7 @@ public:
   std::vector<std::string> loaded; ///< code, in order of loading
   std::vector<FakeLaunch> launches;
   std::vector<std::pair<std::string, int>> shared_attributes;
+  std::vector<std::vector<uint64_t>> maps; ///< address, extents, strides, box of tensor maps
 };
 
 } // namespace ingot::testing

@@ -73,6 +73,10 @@ TEST_CASE("torch file: nvcc compiles kernels and launching code") {
                  "}\n",
                  "sm_80", "-arch=sm_80");
   check_compiles(*nvcc,
+                 "graph mapped(x: bf16[m, 4096], param w: bf16[4096, 4096]) {\n"
+                 "  return relu(linear(x, w)) }\n",
+                 "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
+  check_compiles(*nvcc,
                  "graph product(x: f32[m, 4096], param w: f32[4096, 4096]) {\n"
                  "  return group_norm(linear(x, w), groups=64) }\n",
                  "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");

@@ -151,11 +151,11 @@ struct Fixture {
     return text(executable->prepare(prepare));
   }
 
-  std::string launch() {
+  std::string launch(size_t num_arguments = 8) {
     request.inputs = inputs;
     request.params = params;
     request.outputs = outputs;
-    driver.num_arguments = 8;
+    driver.num_arguments = num_arguments;
     driver.launches.clear();
     return text(executable->launch(request));
   }
@@ -255,6 +255,47 @@ TEST_CASE("executable: launch packs grid, shared memory, stream and arguments") 
   CHECK(launch.stream == f.request.stream);
   CHECK(launch.arguments ==
         std::vector<uint64_t>{kX, kW, kY, kPrepared + 128, kWorkspace + 1200, kState, 300, 3});
+}
+
+TEST_CASE("executable: launch makes the tensor maps of the variant that it takes") {
+  Module module = small_module();
+  const Expr m = Expr::symbol("m");
+  auto& variants = module.kernels[0].variants;
+  Argument map = memory(ArgumentKind::tensormap, 32);
+  map.map = {0, DType::bf16, {48, m, 1}, {128, m * 128}, {64, 16, 1}};
+  variants[0].arguments.push_back(map);
+  variants[1].arguments.push_back(dim("m", m));
+  variants[1].launch.grid = {1, 1, 1};
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(0, 1 << 20) == "");
+  REQUIRE(f.launch(9) == "");
+  CHECK(f.driver.maps ==
+        std::vector<std::vector<uint64_t>>{{kX + 32, 48, 300, 1, 128, 300 * 128, 64, 16, 1}});
+  CHECK(f.driver.launches[0].arguments.back() == 0); // the first map
+  f.set_m(301);
+  REQUIRE(f.launch(9) == "");
+  CHECK(f.driver.launches[0].entry == "main_general");
+  CHECK(f.driver.launches[0].arguments.back() == 301);
+  CHECK(f.driver.maps.size() == 1);
+  f.set_m(1 << 19);
+  CHECK(f.launch(9) ==
+        "kernel main_fast, argument 8: the driver makes no tensor map of [1, 524288, 48] elements "
+        "with steps of 128 and 67108864 bytes; expected fewer than 2^32 elements along each "
+        "dimension and steps below 2^40");
+}
+
+TEST_CASE("executable: a tensor without elements has no tensor map") {
+  Module module = small_module();
+  Argument map = memory(ArgumentKind::tensormap, 0);
+  map.map = {0, DType::bf16, {64, Expr::symbol("m"), 1}, {128, 128}, {64, 16, 1}};
+  module.kernels[0].variants[0].arguments.push_back(map);
+  module.kernels[0].variants[0].launch.grid = {1, 1, 1};
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(0, 0) == "");
+  f.set_m(0);
+  REQUIRE(f.launch(9) == "");
+  CHECK(f.driver.launches.size() == 1);
+  CHECK(f.driver.maps.empty());
 }
 
 TEST_CASE("executable: the first variant whose predicates hold is taken") {
@@ -527,6 +568,7 @@ TEST_CASE("executable: a module that does not bind is refused when it is created
   arguments.resize(513, arguments[0]);
   auto created = Executable::create(std::move(module), nullptr, nullptr);
   REQUIRE_FALSE(bool(created));
-  CHECK(take_error(created.takeError()).second.find("takes 513 arguments, expected at most 512") !=
+  CHECK(take_error(created.takeError())
+            .second.find("takes 4104 bytes of arguments, expected at most 4096") !=
         std::string::npos);
 }

@@ -18,6 +18,7 @@ struct Contradiction {
 };
 
 KernelVariant& first(Module& m) { return m.kernels[0].variants[0]; }
+TensorMap& map(Module& m) { return m.kernels[1].variants[0].arguments.back().map; }
 
 const Contradiction kContradictions[] = {
     {[](Module& m) { m.dims.push_back(m.dims[0]); },
@@ -52,8 +53,21 @@ const Contradiction kContradictions[] = {
      "'sample_main_fast' takes the param 'x', which does not exist"},
     {[](Module& m) { first(m).launch.grid[1] = Expr::symbol("rows"); },
      "'sample_main_fast' uses 'rows', which is no named dimension"},
-    {[](Module& m) { first(m).arguments[0].kind = ArgumentKind::tensormap; },
-     "'sample_main_fast' takes a tensor map, which this version cannot launch"},
+    {[](Module& m) { map(m).argument = 2; },
+     "'sample_pack' has a tensor map of argument 2, which is no pointer"},
+    {[](Module& m) { map(m).argument = 3; },
+     "'sample_pack' has a tensor map of argument 3, which is no pointer"},
+    {[](Module& m) { map(m).dtype = DType::f32; },
+     "'sample_pack' has a tensor map of f32, expected f16 or bf16"},
+    {[](Module& m) { map(m).strides[1] = Expr::symbol("z"); },
+     "'sample_pack' uses 'z', which is no named dimension"},
+    {[](Module& m) { map(m).box[1] = 257; },
+     "'sample_pack' has a tensor map with a box of 257, expected 1 to 256"},
+    {[](Module& m) {
+       auto& arguments = m.kernels[1].variants[0].arguments;
+       arguments.insert(arguments.end(), 4, arguments.back());
+     },
+     "'sample_pack' takes more than 4 tensor maps"},
     {[](Module& m) { first(m).when[0].argument = 8; },
      "'sample_main_fast' has a condition on argument 8 of 8"},
     {[](Module& m) { first(m).when[1].number = 0; },

@@ -54,8 +54,8 @@ TEST_CASE("manifest: reading errors name the place") {
   const std::string text = sample_text();
   CHECK(failure("[]") == "manifest: expected an object whose format is \"ingot-manifest\"");
   CHECK(failure("{").find("manifest: ") == 0);
-  CHECK(failure(replaced(text, "\"version\": 2", "\"version\": 1")) ==
-        "manifest: expected version 2, got 1; read it with the Ingot that wrote it");
+  CHECK(failure(replaced(text, "\"version\": 3", "\"version\": 2")) ==
+        "manifest: expected version 3, got 2; read it with the Ingot that wrote it");
   CHECK(failure(replaced(text, "\"sample_main_fast\"", "7")) ==
         "manifest: expected string at manifest.kernels[0].variants[0].entry");
   CHECK(failure(replaced(text, "\"kind\": \"workspace\"", "\"kind\": \"heap\""))

@@ -6,6 +6,12 @@
 #include "ptx/mbarrier.cuh"
 
 namespace ingot {
+
+/// The memory, extents and boxes of a tensor, as the host encoded them (CUtensorMap).
+struct alignas(64) TensorMap {
+  u64 words[16];
+};
+
 namespace ptx {
 
 /// Starts a copy of adjacent bytes to the shared address `to`. Addresses and `bytes` are multiples
@@ -14,6 +20,16 @@ INGOT_DEVICE void copy_bulk(u32 to, const void* global, u32 bytes, u32 mbarrier)
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                "[%0], [%1], %2, [%3];" ::"r"(to),
                "l"(global), "r"(bytes), "r"(mbarrier)
+               : "memory");
+}
+
+/// Starts a copy of one box of a tensor of three dims, from these coordinates on, innermost first.
+/// `to` is a multiple of 1024.
+INGOT_DEVICE void copy_box(u32 to, const TensorMap* map, i32 inner, i32 line, i32 batch,
+                           u32 mbarrier) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+               "l"(map), "r"(inner), "r"(line), "r"(batch), "r"(mbarrier)
                : "memory");
 }
 

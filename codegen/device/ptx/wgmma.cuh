@@ -47,26 +47,28 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 #define INGOT_D256 INGOT_D128, INGOT_D64(32), INGOT_D64(48)
 // clang-format on
 
-/// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element with k innermost. `a` and `b` describe the
-/// matrices (tile/wgmma_operands.cuh). A thread has d[half][2 * (n8 block) + parity] (PTX ISA,
-/// "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
-template <int kN, class Element> struct Wgmma;
+/// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element. Their k is innermost, or their other
+/// index if kMnA or kMnB. `a` and `b` describe the matrices (tile/wgmma_operands.cuh). A thread has
+/// d[half][2 * (n8 block) + parity] (PTX ISA, "Register Fragments for
+/// wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
+template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma;
 
-#define INGOT_WGMMA(columns, Element, registers, sums, a_at, b_at, adds_at)                        \
-  template <> struct Wgmma<columns, Element> {                                                     \
+#define INGOT_WGMMA(columns, Element, registers, sums, a_at, b_at, adds_at, mn_a_at, mn_b_at)      \
+  template <bool kMnA, bool kMnB> struct Wgmma<columns, Element, kMnA, kMnB> {                     \
     static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], u64 a, u64 b, bool adds) {              \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " adds_at ", 0;\n"                            \
                    "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #Element "." #Element   \
-                   " {" registers "}, " a_at ", " b_at ", p, 1, 1, 0, 0;\n}"                       \
+                   " {" registers "}, " a_at ", " b_at ", p, 1, 1, " mn_a_at ", " mn_b_at ";\n}"   \
                    : sums                                                                          \
-                   : "l"(a), "l"(b), "r"(static_cast<i32>(adds)));                                 \
+                   : "l"(a), "l"(b), "r"(static_cast<i32>(adds)), "n"(static_cast<int>(kMnA)),     \
+                     "n"(static_cast<int>(kMnB)));                                                 \
     }                                                                                              \
   };
 
-INGOT_WGMMA(128, f16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66")
-INGOT_WGMMA(128, bf16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66")
-INGOT_WGMMA(256, f16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130")
-INGOT_WGMMA(256, bf16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130")
+INGOT_WGMMA(128, f16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
+INGOT_WGMMA(128, bf16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
+INGOT_WGMMA(256, f16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
+INGOT_WGMMA(256, bf16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
 
 #undef INGOT_WGMMA
 #undef INGOT_REGISTERS_64

@@ -6,18 +6,19 @@ namespace ingot {
 namespace sizes {
 
 /// Products of a sum between promotions (the bound in tile/promotion.cuh).
-constexpr int kPromoteEvery = 32;
+inline constexpr int kPromoteEvery = 32;
 
 /// A kernel that packs an operand: a block's threads, its rows, and elements of a row at a time.
-constexpr int kPackingThreads = 256, kPackingRows = kPackingThreads / 32, kPackingDepth = 512;
+inline constexpr int kPackingThreads = 256, kPackingRows = kPackingThreads / 32,
+                     kPackingDepth = 512;
 
 /// Halves in memory (tile/halves.cuh): both halves of an element, the elements of 16 bytes that
 /// rows are multiples of, and the record of a row.
-constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
+inline constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
 /// Packed operands (tile/packed.cuh) come in blocks of so many rows and k.
-constexpr int kPackedRows = 64, kPackedDepth = 64;
+inline constexpr int kPackedRows = 64, kPackedDepth = 64;
 /// Elements of a row that a thread of the packing_rows skeleton holds.
-constexpr int kPackedHeld = 32;
+inline constexpr int kPackedHeld = 32;
 
 } // namespace sizes
 } // namespace ingot

@@ -13,7 +13,8 @@ enum class Major { k, mn };
 /// The path of an operand to shared memory.
 ///   direct: cp.async, 16 bytes per thread; needs kVec * sizeof(Element) == 16 and aligned rows
 ///   staged: global -> registers -> prologue, conversion -> shared memory; kVec may be 1
-enum class OperandPath { direct, staged };
+///   mapped: tensor copies (tile/mapped.cuh)
+enum class OperandPath { direct, staged, mapped };
 
 /// The part of a contraction that a mainloop sums. begin is a multiple of its kTileK.
 struct KRange {

@@ -19,6 +19,8 @@ template <class T, int kPlaneCount, class RowSplit> struct Packed {
   i64 batches, rows, depth;
 
   static constexpr int kPlanes = kPlaneCount;
+  static constexpr Major kMajor = Major::k;
+  static constexpr bool kScales = Split::kScales;
   static constexpr int kRows = sizes::kPackedRows, kDepth = sizes::kPackedDepth;
   static constexpr int kLineBytes = kDepth * 2, kBlockBytes = kRows * kLineBytes;
   static constexpr int kChunk = 8; ///< elements of 16 bytes
@@ -55,7 +57,7 @@ template <class T, int kPlaneCount, class RowSplit> struct Packed {
 
   /// The records of all rows of all batches.
   INGOT_DEVICE HalvedRow* records() const {
-    static_assert(Split::kScales, "the rows have records");
+    static_assert(kScales, "the rows have records");
     return reinterpret_cast<HalvedRow*>(base + batches * row_blocks() * depth_blocks() * kPlanes *
                                                    kBlockBytes);
   }

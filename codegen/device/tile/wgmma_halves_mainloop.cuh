@@ -35,10 +35,11 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
       ptx::pin(part);
       ptx::wgmma_fence();
       const u64 slot = place.slot * (Source::kSlotBytes >> 4);
-      multiply_slot<Config::kTileN, f16>(a + slot + (Source::kPlaneOfA >> 4), b + slot, false,
-                                         part);
-      multiply_slot<Config::kTileN, f16>(a + slot, b + slot + (Source::kPlaneOfB >> 4), true, part);
-      multiply_slot<Config::kTileN, f16>(a + slot, b + slot, true, part);
+      multiply_slot<Config::kTileN, PackedHalves, PackedHalves>(a + slot + (Source::kPlaneOfA >> 4),
+                                                                b + slot, false, part);
+      multiply_slot<Config::kTileN, PackedHalves, PackedHalves>(
+          a + slot, b + slot + (Source::kPlaneOfB >> 4), true, part);
+      multiply_slot<Config::kTileN, PackedHalves, PackedHalves>(a + slot, b + slot, true, part);
       ptx::wgmma_commit();
       ptx::pin(part);
       ptx::wgmma_wait<0>();

@@ -9,7 +9,6 @@ namespace ingot {
 
 template <class Config, class A, class B> struct WgmmaMainloop : WgmmaSource<Config, A, B> {
   using Source = WgmmaSource<Config, A, B>;
-  using Element = typename A::Packed::Element;
   using typename Source::Place;
   using typename Source::Ring;
   using typename Source::Sums;
@@ -29,7 +28,8 @@ template <class Config, class A, class B> struct WgmmaMainloop : WgmmaSource<Con
       const u64 offset = place.slot * (Source::kSlotBytes >> 4);
       ptx::pin(acc);
       ptx::wgmma_fence();
-      multiply_slot<Config::kTileN, Element>(a + offset, b + offset, true, acc);
+      multiply_slot<Config::kTileN, typename Source::TensorA, typename Source::TensorB>(
+          a + offset, b + offset, true, acc);
       ptx::wgmma_commit();
       ptx::pin(acc);
       ptx::wgmma_wait<1>();

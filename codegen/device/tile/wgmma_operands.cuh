@@ -5,8 +5,10 @@
 
 #include "ptx/bulk_copy.cuh"
 #include "ptx/wgmma.cuh"
+#include "sizes/tensor_boxes.h"
 #include "tile/halves.cuh"
 #include "tile/layout.cuh"
+#include "tile/mapped.cuh"
 #include "tile/matrix.cuh"
 #include "tile/packed.cuh"
 #include "tile/prologue.cuh"
@@ -14,16 +16,36 @@
 
 namespace ingot {
 
-/// The descriptor of a matrix with k innermost, at a shared address (PTX ISA, "Matrix Descriptor
-/// Format"): lines of 128 bytes, swizzled, in groups of 8 lines.
+/// The bytes of 64 rows and 64 k in a slot, and the k of a slot.
+constexpr int kSlotBlockBytes = 64 * 128, kSlotDepth = sizes::kPackedDepth;
+
+// A block has 64 lines of 128 bytes, swizzled: 64 k of a row each, or 64 rows of one k.
+
+/// The descriptor of a matrix in blocks at a shared address (PTX ISA, "Matrix Descriptor Format",
+/// and "Strides"). The stride is that of groups of 8 lines. The leading one is that of blocks; if k
+/// is innermost, it is not used.
 INGOT_DEVICE u64 matrix_descriptor(u32 address) {
-  constexpr u64 kGroupBytes = 8 * 128, kLeadingUnused = 1, kSwizzle128 = 1;
-  return static_cast<u64>((address & 0x3ffff) >> 4) | kLeadingUnused << 16 |
+  constexpr u64 kGroupBytes = 8 * 128, kSwizzle128 = 1;
+  return static_cast<u64>((address & 0x3ffff) >> 4) | (u64{kSlotBlockBytes} >> 4) << 16 |
          kGroupBytes >> 4 << 32 | kSwizzle128 << 62;
 }
+/// The distance of 16 k in a block, in a descriptor's units of 16 bytes.
+template <Major kMajor> constexpr int kStepUnits = (kMajor == Major::k ? 16 * 2 : 16 * 128) >> 4;
 
-/// The bytes of 64 lines and 64 k in a slot, and the k of a slot.
-constexpr int kSlotBlockBytes = 64 * 128, kSlotDepth = sizes::kPackedDepth;
+/// The tensor from which the slots of an operand X are filled: X::mapped(params), or
+/// X::packed(params).
+template <class X, bool kIsMapped = X::kPath == OperandPath::mapped> struct SlotTensor {
+  using Type = typename X::Packed;
+  template <class Params> static INGOT_DEVICE Type of(const Params& params) {
+    return X::packed(params);
+  }
+};
+template <class X> struct SlotTensor<X, true> {
+  using Type = typename X::Mapped;
+  template <class Params> static INGOT_DEVICE Type of(const Params& params) {
+    return X::mapped(params);
+  }
+};
 
 /// The number of slots that a tile's operands fill.
 INGOT_DEVICE i32 slots_for(KRange k) {
@@ -40,7 +62,7 @@ template <int kBlocks> INGOT_DEVICE int row_in_tile(int block, int part) {
   return warp * 16 * kBlocks + block % kBlocks * 16;
 }
 
-/// The copies of a packed operand's kLines rows of a tile to slots, plane by plane, in ascending k.
+/// The copies of an operand's kLines rows of a tile to slots, plane by plane, in ascending k.
 /// kBlocks: the blocks of a warpgroup; of B, 1. One thread runs them.
 template <class Packed, int kLines, int kBlocks> struct SlotCopies {
   static constexpr int kPlanes = Packed::kPlanes, kCount = kLines / 64;
@@ -74,14 +96,47 @@ template <class Packed, int kLines, int kBlocks> struct SlotCopies {
   }
 };
 
-/// By one thread: copies the operands of a tile, in ascending k. An operand X has packed(params). A
-/// slot holds the planes of A, then those of B. kBlocks: of A, for each warpgroup.
+template <class T, Major kMajor, int kLines, int kBlocks>
+struct SlotCopies<MappedTensor<T, kMajor>, kLines, kBlocks> {
+  static constexpr bool kIsK = kMajor == Major::k;
+  static constexpr int kBytes = kLines / 64 * kSlotBlockBytes; ///< of a slot
+  static constexpr int kBoxLines = sizes::box_lines(kIsK, kLines, kBlocks);
+  static_assert(kIsK || kBlocks == 1, "rows of a block are adjacent");
+  static_assert(sizes::kBoxElements == kSlotDepth, "a line of a box is one of a slot");
+  const TensorMap* map;
+  i32 batch, row0, k;
+
+  INGOT_DEVICE SlotCopies(const MappedTensor<T, kMajor>& tensor, i64 batch, i64 row0, i64 k0)
+      : map(tensor.map), batch(tensor.is_batched ? static_cast<i32>(batch) : 0),
+        row0(static_cast<i32>(row0)), k(static_cast<i32>(k0)) {}
+
+  INGOT_DEVICE void run(u32 to, u32 full) {
+    constexpr int kBoxBytes = kBoxLines * 128;
+#pragma unroll
+    for (int box = 0; box < kBytes / kBoxBytes; ++box) {
+      const u32 at = to + box * kBoxBytes;
+      const int line = box * kBoxLines;
+      if constexpr (!kIsK)
+        ptx::copy_box(at, map, row0 + line, k, batch, full);
+      else if constexpr (kBlocks == 1)
+        ptx::copy_box(at, map, k, row0 + line, batch, full);
+      else
+        ptx::copy_box(at, map, k, row0 + row_in_tile<kBlocks>(line / 64, line % 64 / 16), batch,
+                      full);
+    }
+    k += kSlotDepth;
+  }
+};
+
+/// By one thread: copies the operands of a tile, in ascending k. A slot holds the planes of A, then
+/// those of B. kBlocks: of A, for each warpgroup.
 template <int kTileM, int kTileN, int kBlocks, class A, class B, class Params, class Ring>
 INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 typename Ring::Place& place) {
-  SlotCopies<typename A::Packed, kTileM, kBlocks> a(A::packed(params), tile.batch, tile.row0,
-                                                    k.begin);
-  SlotCopies<typename B::Packed, kTileN, 1> b(B::packed(params), tile.batch, tile.col0, k.begin);
+  SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks> a(SlotTensor<A>::of(params), tile.batch,
+                                                              tile.row0, k.begin);
+  SlotCopies<typename SlotTensor<B>::Type, kTileN, 1> b(SlotTensor<B>::of(params), tile.batch,
+                                                        tile.col0, k.begin);
 #pragma unroll 1
   for (i32 left = slots_for(k); left > 0; --left) {
     const u32 full = ring.begin_filling(place);
@@ -93,15 +148,19 @@ INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, K
 }
 
 /// d = [d +] A B for one slot's k, of the kRows / 2 blocks of a warpgroup.
-template <int kN, class Element, int kRows>
+template <int kN, class TensorA, class TensorB, int kRows>
 INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]) {
 #pragma unroll
   for (int block = 0; block < kRows / 2; ++block) {
     auto& sums = reinterpret_cast<f32(&)[2][kN / 4]>(d[2 * block]);
 #pragma unroll
     for (int step = 0; step < kSlotDepth / 16; ++step)
-      ptx::Wgmma<kN, Element>::run(sums, a + block * (kSlotBlockBytes >> 4) + step * 2,
-                                   b + step * 2, adds || step > 0);
+      ptx::Wgmma<kN, typename TensorA::Element, TensorA::kMajor == Major::mn,
+                 TensorB::kMajor == Major::mn>::run(sums,
+                                                    a + block * (kSlotBlockBytes >> 4) +
+                                                        step * kStepUnits<TensorA::kMajor>,
+                                                    b + step * kStepUnits<TensorB::kMajor>,
+                                                    adds || step > 0);
   }
 }
 
@@ -141,6 +200,8 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
 
 /// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM and kRingSlots.
 template <class Config, class A, class B> struct WgmmaSource {
+  using TensorA = typename SlotTensor<A>::Type;
+  using TensorB = typename SlotTensor<B>::Type;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
   static constexpr int kBlocks = Config::kWarpM / 16;     ///< of 64 rows, of a warpgroup
   static constexpr int kGroups = kTileM / (64 * kBlocks); ///< warpgroups that share a tile
@@ -153,8 +214,8 @@ template <class Config, class A, class B> struct WgmmaSource {
 
   static constexpr int kPlaneOfA = kTileM / 64 * kSlotBlockBytes;
   static constexpr int kPlaneOfB = kTileN / 64 * kSlotBlockBytes;
-  static constexpr int kBytesOfA = A::Packed::kPlanes * kPlaneOfA;
-  static constexpr int kSlotBytes = kBytesOfA + B::Packed::kPlanes * kPlaneOfB;
+  static constexpr int kBytesOfA = TensorA::kPlanes * kPlaneOfA;
+  static constexpr int kSlotBytes = kBytesOfA + TensorB::kPlanes * kPlaneOfB;
   using Ring = SlotRing<Config::kRingSlots, kSlotBytes, kGroups>;
   using Place = typename Ring::Place;
 
@@ -168,7 +229,7 @@ template <class Config, class A, class B> struct WgmmaSource {
 
   template <class Params>
   static INGOT_DEVICE void finish(const Params& params, const TileContext& tile, Sums& acc) {
-    if constexpr (A::Packed::Split::kScales)
+    if constexpr (TensorA::kScales)
       unscale<Layout>(A::packed(params), B::packed(params), tile, acc);
   }
 

@@ -11,6 +11,7 @@
 
 #define INGOT_DEVICE inline
 #define __global__
+#define __grid_constant__
 #define __launch_bounds__(...)
 
 extern "C" ingot::emulation::Machine* ingot_machine;
@@ -85,6 +86,10 @@ template <class T> T from_word(u64 word) {
   T value;
   std::memcpy(&value, &word, sizeof(value));
   return value;
+}
+/// A tensor map is not a word: the word is its address.
+template <> inline TensorMap from_word<TensorMap>(u64 word) {
+  return *reinterpret_cast<const TensorMap*>(word);
 }
 template <class... Ts> void call(void (*kernel)(Ts...), const u64* words) {
   // A braced list is evaluated from left to right.

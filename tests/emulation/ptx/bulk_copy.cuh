@@ -5,10 +5,18 @@
 #include "ptx/mbarrier.cuh"
 
 namespace ingot {
+
+using emulation::TensorMap;
+
 namespace ptx {
 
 INGOT_DEVICE void copy_bulk(u32 to, const void* global, u32 bytes, u32 mbarrier) {
   ingot_machine->copy_bulk(to, global, bytes, mbarrier);
+}
+
+INGOT_DEVICE void copy_box(u32 to, const TensorMap* map, i32 inner, i32 line, i32 batch,
+                           u32 mbarrier) {
+  ingot_machine->copy_box(to, *map, {inner, line, batch}, mbarrier);
 }
 
 } // namespace ptx

@@ -13,26 +13,32 @@ INGOT_DEVICE void wgmma_commit() { ingot_machine->commit_products(); }
 template <int kPending> INGOT_DEVICE void wgmma_wait() { ingot_machine->wait_products(kPending); }
 template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&)[kRows][kCols]) {}
 
-/// A matrix in shared memory with k innermost, as its descriptor says (PTX ISA, "Matrix Descriptor
-/// Format"): lines of 64 or 128 bytes, swizzled by address, in groups of 8.
+/// A matrix in shared memory, as its descriptor says (PTX ISA, "Matrix Descriptor Format"): lines
+/// of 128 bytes, swizzled by address, in groups of 8. A line has the k of one row, or 64 rows of
+/// one k.
 struct DescribedMatrix {
-  u32 start, group_bytes, line_bytes;
+  u32 start, block_bytes, group_bytes;
+  bool is_mn;
 
-  explicit DescribedMatrix(u64 descriptor)
-      : start(static_cast<u32>(descriptor & 0x3fff) << 4),
-        group_bytes(static_cast<u32>(descriptor >> 32 & 0x3fff) << 4),
-        line_bytes(descriptor >> 62 == 1 ? 128 : 64) {}
+  DescribedMatrix(u64 descriptor, bool is_mn)
+      : start(part(descriptor, 0)), block_bytes(part(descriptor, 16)),
+        group_bytes(part(descriptor, 32)), is_mn(is_mn) {}
+  static u32 part(u64 descriptor, int shift) {
+    return static_cast<u32>(descriptor >> shift & 0x3fff) << 4;
+  }
 
-  template <class Element> f32 at(int line, int k) const {
-    const u32 address = start + line / 8 * group_bytes + line % 8 * line_bytes + 2 * k;
-    const u32 swizzled = address ^ (address >> 3 & (line_bytes == 128 ? 0x70 : 0x30));
+  template <class Element> f32 at(int row, int k) const {
+    const int line = is_mn ? k : row, column = is_mn ? row : k;
+    const u32 address = start + column / 64 * block_bytes + line / 8 * group_bytes +
+                        line % 8 * 128 + 2 * (column % 64);
+    const u32 swizzled = address ^ (address >> 3 & 0x70);
     Element element;
     std::memcpy(&element, shared_memory() + swizzled, sizeof(element));
     return to_f32(element);
   }
 };
 
-template <int kN, class Element> struct Wgmma {
+template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma {
   static void run(f32 (&d)[2][kN / 4], u64 a, u64 b, bool adds) {
     const int thread = thread_index() % 128;
     f32(*const sums)[kN / 4] = d;
@@ -41,7 +47,7 @@ template <int kN, class Element> struct Wgmma {
 
 private:
   static void multiply(int thread, f32 (*d)[kN / 4], u64 a, u64 b, bool adds) {
-    const DescribedMatrix left(a), right(b);
+    const DescribedMatrix left(a, kMnA), right(b, kMnB);
     f32 row[2][16];
     for (int half = 0; half < 2; ++half)
       for (int k = 0; k < 16; ++k)

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A matmul's operand that tensor copies read where it lies (sm_90a).
+#pragma once
+
+#include "ptx/bulk_copy.cuh"
+#include "tile/matrix.cuh"
+
+namespace ingot {
+
+/// An operand of type T, f16 or bf16, behind a tensor map. Its dims are the major index, the other
+/// one of k and the rows of A or columns of B, and the batch. One matrix may serve a batch.
+template <class T, Major kMajorIndex> struct MappedTensor {
+  using Element = T;
+  static constexpr Major kMajor = kMajorIndex;
+  static constexpr int kPlanes = 1;
+  static constexpr bool kScales = false;
+  const TensorMap* map;
+  bool is_batched;
+};
+
+} // namespace ingot

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// See mapping.h.
+#include "codegen/kernel/mapping.h"
+
+#include "codegen/device/sizes/tensor_boxes.h"
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/packing.h"
+
+namespace ingot {
+
+namespace {
+
+/// The coordinates of a map's dims, innermost first.
+std::array<Coordinate, 3> coordinates_of(const IndexMap& map) {
+  const bool is_k = map.contiguous == Coordinate::k;
+  return {is_k ? Coordinate::k : Coordinate::mn, is_k ? Coordinate::mn : Coordinate::k,
+          Coordinate::batch};
+}
+
+bool multiplies(ComputeType compute, DType dtype) {
+  return (compute == ComputeType::f16 && dtype == DType::f16) ||
+         (compute == ComputeType::bf16 && dtype == DType::bf16);
+}
+
+} // namespace
+
+bool is_mapped(const Schedule& schedule, MatmulSide of) {
+  return schedule.operands[of.index()].path == PathKind::mapped;
+}
+
+bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute) {
+  const DType dtype = outline.parameters[operand.from.parameter].dtype;
+  const IndexMap& map = operand.from.map;
+  if (!multiplies(compute, dtype) || !operand.prologue.empty() || !map.is_affine ||
+      (map.contiguous != Coordinate::k && map.contiguous != Coordinate::mn))
+    return false;
+  const int64_t aligned = kMapAlignment / size_of(dtype);
+  if (map.widest(aligned) != aligned || !map.needed(aligned).empty()) return false;
+  const std::array<Coordinate, 3> along = coordinates_of(map);
+  const auto other = map.strides.find(along[1]), batch = map.strides.find(along[2]);
+  return other != map.strides.end() && other->second.factor() % aligned == 0 &&
+         (batch == map.strides.end() || batch->second.factor() % aligned == 0);
+}
+
+MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
+                             const MatrixOperand& operand) {
+  const IndexMap& map = operand.from.map;
+  MappedOperand mapped;
+  const auto batch = map.strides.find(Coordinate::batch);
+  mapped.is_batched = batch != map.strides.end();
+  // Only the extents are of interest; each format has them.
+  const PackedOperand packed = packed_operand(graph, group, of, PackFormat::f16);
+  for (const auto& [dim, along] : llvm::enumerate(coordinates_of(map)))
+    mapped.extents[dim] = dim_expr(along == Coordinate::k    ? packed.depth
+                                   : along == Coordinate::mn ? packed.rows
+                                                             : packed.batches);
+  mapped.strides[0] = dim_expr(map.strides.at(coordinates_of(map)[1]));
+  mapped.strides[1] = mapped.is_batched ? dim_expr(batch->second) : mapped.strides[0];
+  if (!mapped.is_batched) mapped.extents[2] = 1;
+  mapped.first = map.first;
+  return mapped;
+}
+
+TensorMap tensor_map(const MatrixOperand& operand, MatmulSide of, const Schedule& schedule,
+                     uint32_t argument, DType dtype) {
+  const MappedOperand& mapping = operand.mapping;
+  TensorMap map;
+  map.argument = argument;
+  map.dtype = dtype;
+  map.extents = mapping.extents;
+  for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size_of(dtype);
+  const bool is_k = operand.from.map.contiguous == Coordinate::k;
+  const auto lines = static_cast<int>(of.side == 0 ? schedule.tile_m : schedule.tile_n);
+  const auto blocks = static_cast<int>(of.side == 0 ? schedule.warp_m / 16 : 1);
+  map.box = {sizes::kBoxElements, sizes::box_lines(is_k, lines, blocks), 1};
+  return map;
+}
+
+} // namespace ingot

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mapped operands of matmuls (sm_90a): operands that copies read by a tensor map, where they lie.
+#pragma once
+
+#include "codegen/kernel/build_kernel.h"
+
+namespace ingot {
+
+/// True if a schedule's mainloop reads an operand by a tensor map.
+bool is_mapped(const Schedule& schedule, MatmulSide of);
+
+/// True if an operand of an outline may be mapped by products of type `compute`: its elements have
+/// that type and no prologue, and every size gives a legal map. The pointer must also be a multiple
+/// of kMapAlignment. Variants ask for that.
+bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute);
+
+/// The alignment in bytes of a mapped tensor (CUDA driver API, cuTensorMapEncodeTiled).
+inline constexpr int64_t kMapAlignment = 16;
+
+/// The tensor of an operand that can be mapped.
+MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
+                             const MatrixOperand& operand);
+
+/// The map of an operand for the copies of a schedule. Its tensor is argument `argument`.
+TensorMap tensor_map(const MatrixOperand& operand, MatmulSide of, const Schedule& schedule,
+                     uint32_t argument, DType dtype);
+
+} // namespace ingot
