@@ -224,7 +224,6 @@ TEST_CASE("bundle executable: a section that does not bind is refused when it is
   auto created =
       BundleExecutable::create(std::make_shared<const Bundle>(f.bundle), &f.driver.functions);
   REQUIRE_FALSE(bool(created));
-  CHECK(take_error(created.takeError())
-            .second.find("bytes of arguments, expected at most 4096") !=
+  CHECK(take_error(created.takeError()).second.find("bytes of arguments, expected at most 4096") !=
         std::string::npos);
 }
