@@ -3,6 +3,7 @@
 // matmul with a summed operand. The sum over the output features of a linear layer becomes a
 // matrix-vector product, and their average pooling a smaller linear layer. Scales, biases and
 // reshapes may stand between.
+#include "ir/assumed_size.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
@@ -118,10 +119,26 @@ private:
     return std::nullopt;
   }
 
+  /// Whether the sums of an operand keep the precision of f32. A matmul rounds 16-bit operands. But
+  /// an input times a vector is summed in f32, and the plan stores vectors of many rows in f32
+  /// (ir/fusion/storage.h).
+  bool stays_precise(const Op& matmul, const Split& split) const {
+    constexpr double kRows = 16;
+    const Type& type = source_.type(matmul.results[0]);
+    if (type.dtype == DType::f32) return true;
+    const bool columns = split.side == Side::columns;
+    const auto kept = static_cast<int64_t>(split.group.to_end - split.group.to_begin) -
+                      static_cast<int64_t>(split.pushed.size());
+    const ValueId other = root_of(source_, matmul.operands[columns ? 0 : 1]);
+    return is_16_bit(type.dtype) && kept == 0 &&
+           source_.producer(other).kind == OpKind::input &&
+           likely_count(type.shape[type.rank() - (columns ? 2 : 1)]) >= kRows;
+  }
+
   /// Summing an operand reads it once more. It saves a multiple of the other operand's extent in
   /// multiplications. A param is summed once for many launches.
   bool pays(const Op& matmul, const Split& split) const {
-    if (source_.type(matmul.results[0]).dtype != DType::f32) return false;
+    if (!stays_precise(matmul, split)) return false;
     ValueId summed = matmul.operands[split.side == Side::columns ? 1 : 0];
     if (params_only_[summed.index]) return true;
     const Type& type = source_.type(matmul.results[0]);

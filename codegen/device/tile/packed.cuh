@@ -3,6 +3,7 @@
 // as it is.
 #pragma once
 
+#include "tile/matrix.cuh"
 #include "tile/row_split.cuh"
 
 namespace ingot {
