@@ -91,19 +91,20 @@ void choose_loaded_domain(const Graph& graph, const Bindings& bindings, const At
 }
 
 bool rows_are_adjacent(const Group& group, const AxisSpace& space) {
-  const AtomShape* widest = nullptr;
-  size_t most = 0;
+  // The widest read decides, or the first write of a tile that vectors form.
+  const auto is_tile = [&](llvm::ArrayRef<Atom> leaves) {
+    const auto in = [&](const AtomList& factors) {
+      return llvm::any_of(leaves, [&](Atom leaf) { return contains(factors, leaf); });
+    };
+    return in(group.domain.columns) && in(group.domain.rows);
+  };
+  AtomList widest;
   for (const Read& read : group.reads)
-    if (const size_t own = space.leaves(read.access.dims).size(); own > most) {
-      most = own;
-      widest = &read.access.dims;
-    }
-  if (!widest) return false;
-  // Vectors alone do not decide: the tile that they form is stored by rows.
-  const AtomList leaves = space.leaves(*widest);
-  const bool has_columns =
-      llvm::any_of(leaves, [&](Atom leaf) { return contains(group.domain.columns, leaf); });
-  return has_columns && contains(group.domain.rows, leaves.back());
+    if (AtomList own = space.leaves(read.access.dims); own.size() > widest.size())
+      widest = std::move(own);
+  for (const Write& write : group.writes)
+    if (!is_tile(widest)) widest = space.leaves(write.access.dims);
+  return is_tile(widest) && contains(group.domain.rows, widest.back());
 }
 
 } // namespace ingot

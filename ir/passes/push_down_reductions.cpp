@@ -130,8 +130,7 @@ private:
     const auto kept = static_cast<int64_t>(split.group.to_end - split.group.to_begin) -
                       static_cast<int64_t>(split.pushed.size());
     const ValueId other = root_of(source_, matmul.operands[columns ? 0 : 1]);
-    return is_16_bit(type.dtype) && kept == 0 &&
-           source_.producer(other).kind == OpKind::input &&
+    return is_16_bit(type.dtype) && kept == 0 && source_.producer(other).kind == OpKind::input &&
            likely_count(type.shape[type.rank() - (columns ? 2 : 1)]) >= kRows;
   }
 

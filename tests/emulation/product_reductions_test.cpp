@@ -35,6 +35,8 @@ TEST_CASE("emulation: a product is reduced as a whole") {
       product("return h / reduce_max(h), argmin(reshape(h, [39000]), axis=0)", "150",
               MatmulPrecision::high),
       product("return sum(h, axis=0), sum(h, axis=1), sum(h)"),
+      // Minima of rows, and a tile of vectors whose neighbours in memory are rows.
+      product("return amin(h, axis=1, keepdim=true) + reshape(b[:90], [1, 90, 1, 1])"),
       product("return reduce_max(h), mean(h)", "m"),
   };
   cases.back().sizes = {{{"m", 1}}, {{"m", 130}}, {{"m", 132}}};
