@@ -26,9 +26,9 @@ private:
   std::string entry(size_t v, const std::string& name) const;
   std::vector<std::string> includes(const Schedule& schedule) const;
   const TileBody* tile() const { return std::get_if<TileBody>(&kernel_.body); }
-  bool has_maps() const {
+  bool takes_any(Purpose purpose) const {
     return llvm::any_of(kernel_.parameters,
-                        [](const auto& parameter) { return parameter.purpose == Purpose::map; });
+                        [&](const auto& parameter) { return parameter.purpose == purpose; });
   }
   bool takes(size_t v, const KernelParameter& parameter) const;
   std::vector<Argument> arguments(size_t v) const;
@@ -107,8 +107,11 @@ std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
-  if (tile()->mainloops.size() > 1) names.push_back("tile/matmul_pair.cuh");
-  if (has_maps()) names.push_back("tile/mapped.cuh");
+  if (tile()->mainloops.size() > 1)
+    names.push_back(is_wgmma(s.mainloop) ? "tile/wgmma_pair.cuh" : "tile/matmul_pair.cuh");
+  // Operands name their types in all variants.
+  if (takes_any(Purpose::map)) names.push_back("tile/mapped.cuh");
+  if (takes_any(Purpose::packed) && !reads_packed(s.mainloop)) names.push_back("tile/packed.cuh");
   return names;
 }
 

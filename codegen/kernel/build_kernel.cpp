@@ -163,6 +163,12 @@ void Completion::add_packed(MatmulSide of) {
 void Completion::add_map(MatmulSide of) {
   MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
   operand.mapping = mapped_operand(graph_, group_, of, operand);
+  // A pair with one A has one map of it.
+  const MatrixOperand& first = body_.mainloops.front().operands[of.side];
+  if (of.matmul > 0 && first.map && is_same_matrix(first, operand)) {
+    operand.map = first.map;
+    return;
+  }
   KernelParameter parameter = kernel_.parameters[operand.from.parameter];
   parameter.purpose = Purpose::map;
   parameter.buffer.argument = {};

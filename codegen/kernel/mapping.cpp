@@ -42,6 +42,11 @@ bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType co
          (batch == map.strides.end() || batch->second.factor() % aligned == 0);
 }
 
+bool is_same_matrix(const MatrixOperand& a, const MatrixOperand& b) {
+  return a.prologue.empty() && b.prologue.empty() && a.from.parameter == b.from.parameter &&
+         a.from.map.index == b.from.map.index;
+}
+
 MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
                              const MatrixOperand& operand) {
   const IndexMap& map = operand.from.map;

@@ -14,6 +14,9 @@ bool is_mapped(const Schedule& schedule, MatmulSide of);
 /// of kMapAlignment. Variants ask for that.
 bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute);
 
+/// True if two operands of a kernel are one matrix in memory, which the product takes unchanged.
+bool is_same_matrix(const MatrixOperand& a, const MatrixOperand& b);
+
 /// The alignment in bytes of a mapped tensor (CUDA driver API, cuTensorMapEncodeTiled).
 inline constexpr int64_t kMapAlignment = 16;
 

@@ -64,7 +64,8 @@ int64_t staging_bytes(const Kernel& kernel, const Schedule& s) {
   return sizes::staging_bytes(to_int(s.tile_threads() / 32), to_int(s.warp_m));
 }
 
-int64_t mainloop_bytes(const Schedule& s) {
+/// `products`: the matmuls of the kernel.
+int64_t mainloop_bytes(const Schedule& s, int products) {
   const int m = to_int(s.tile_m), n = to_int(s.tile_n), k = to_int(s.tile_k);
   const int slots = to_int(s.slots), element = to_int(facts_of(s.compute).operand_bytes);
   switch (s.mainloop) {
@@ -76,7 +77,7 @@ int64_t mainloop_bytes(const Schedule& s) {
   case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:
-    return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, n, k, element));
+    return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, products * n, k, element));
   case MainloopKind::guard: return sizes::safe_bytes(m, n);
   }
   llvm_unreachable("not a mainloop");
@@ -91,10 +92,10 @@ int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   if (s.skeleton == Skeleton::packing_rows) return sizes::packing_rows_bytes(to_int(s.threads));
   if (!body) return sizes::packing_tiles_bytes(to_int(s.tile_m), to_int(s.tile_k));
   const int64_t stages = scratch_bytes(*body, s) + staging_bytes(kernel, s);
+  const int64_t mainloop = mainloop_bytes(s, to_int(static_cast<int64_t>(body->mainloops.size())));
   if (s.skeleton == Skeleton::specialised)
-    return sizes::specialised_bytes(to_int(mainloop_bytes(s)), to_int(stages),
-                                    to_int(s.tiles_at_a_time()));
-  return std::max(stages, mainloop_bytes(s));
+    return sizes::specialised_bytes(to_int(mainloop), to_int(stages), to_int(s.tiles_at_a_time()));
+  return std::max(stages, mainloop);
 }
 
 } // namespace ingot

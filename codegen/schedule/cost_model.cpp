@@ -188,7 +188,9 @@ void Predictor::rows() {
 /// The seconds that an SM spends in the mainloop by wgmma of one tile. Each product reads its
 /// operands from shared memory: a warpgroup reads its 64 rows and all columns.
 double Predictor::wgmma_mainloop(double depth) {
-  const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
+  // A pair is a product with the columns of both.
+  const auto pair = static_cast<double>(body_.mainloops.size());
+  const double m = static_cast<double>(s_.tile_m), n = pair * static_cast<double>(s_.tile_n);
   const ComputeFacts& facts = facts_of(s_.compute);
   const auto terms = static_cast<double>(facts.tensor_products);
   const auto size = static_cast<double>(facts.operand_bytes);
@@ -252,7 +254,9 @@ double Predictor::mainloop(double depth) {
 
 void Predictor::products() {
   double whole = 0;
-  for (const Mainloop& loop : body_.mainloops) whole += mainloop(value(loop.depth));
+  const llvm::ArrayRef<Mainloop> loops(body_.mainloops);
+  for (const Mainloop& loop : is_wgmma(s_.mainloop) ? loops.take_front() : loops)
+    whole += mainloop(value(loop.depth));
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
   const double parts = value(split_parts(body_, s_));
   // Warpgroups that take turns are like blocks: one's stages run beside the other's products.

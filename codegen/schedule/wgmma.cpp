@@ -30,6 +30,9 @@ struct TileShape {
   int64_t tile_m, tile_n, warp_m, slots;
 };
 constexpr TileShape kShapesOfHalves[] = {{128, 128, 16, 3}, {128, 128, 16, 2}};
+/// Of two products that share A: a thread has the sums of both.
+constexpr TileShape kShapesOfPairs[] = {
+    {128, 128, 16, 4}, {128, 128, 16, 3}, {64, 128, 16, 6}, {64, 128, 16, 4}};
 constexpr TileShape kShapes[] = {
     {128, 256, 16, 4}, {128, 256, 16, 3}, {128, 128, 32, 5}, {128, 128, 32, 4}, {128, 128, 32, 3},
     {64, 256, 16, 5},  {64, 256, 16, 4},  {64, 256, 16, 3},  {128, 128, 16, 6}, {128, 128, 16, 4}};
@@ -143,17 +146,32 @@ std::vector<Schedule> variants_of(const ScheduleSite& site, llvm::ArrayRef<Sched
 
 } // namespace
 
+namespace {
+
+/// True for a pair of products of 16-bit operands over one A.
+bool is_pair(const ScheduleSite& site, ComputeType compute) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  if (body.mainloops.size() != 2) return false;
+  const Mainloop &first = body.mainloops[0], &second = body.mainloops[1];
+  return (compute == ComputeType::f16 || compute == ComputeType::bf16) &&
+         first.depth == second.depth && is_same_matrix(first.operands[0], second.operands[0]);
+}
+
+llvm::ArrayRef<TileShape> shapes_of(const ScheduleSite& site, ComputeType compute) {
+  if (is_pair(site, compute)) return kShapesOfPairs;
+  if (site.group.matmuls.size() > 1) return {};
+  if (compute == ComputeType::f16x3) return kShapesOfHalves;
+  return kShapes;
+}
+
+} // namespace
+
 std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
                                                     llvm::ArrayRef<Schedule> usual) {
   std::vector<std::vector<Schedule>> result;
   const Schedule& first = usual.front();
-  if (!first.uses_tensor_cores() || site.group.matmuls.size() > 1 ||
-      !can_pack(site.graph, site.group))
-    return result;
-  const bool has_halves = first.compute == ComputeType::f16x3;
-  const llvm::ArrayRef<TileShape> shapes =
-      has_halves ? llvm::ArrayRef<TileShape>(kShapesOfHalves) : llvm::ArrayRef<TileShape>(kShapes);
-  for (const TileShape& shape : shapes) {
+  if (!first.uses_tensor_cores() || !can_pack(site.graph, site.group)) return result;
+  for (const TileShape& shape : shapes_of(site, first.compute)) {
     std::vector<Schedule> variants = variants_of(site, usual, shape, true);
     if (variants.empty()) variants = variants_of(site, usual, shape, false);
     if (!variants.empty()) result.push_back(std::move(variants));

@@ -214,6 +214,38 @@ TEST_CASE("emulation: 16-bit operands are mapped, however they lie") {
   }
 }
 
+TEST_CASE("emulation: two products by wgmma over one left operand") {
+  const auto gated = [](int k, const std::string& body) {
+    return fmt::format("graph g(x: bf16[200, {0}], param gate: bf16[264, {0}],\n"
+                       "        param up: bf16[264, {0}]) {{\n  {1} }}",
+                       k, body);
+  };
+  const std::string swish = "return swish(linear(x, gate)) * linear(x, up)";
+  const std::string sums = "h = swish(linear(x, gate)) * linear(x, up)\n"
+                           "  return h - mean(h, axis=0, keepdim=true)";
+  const std::string columns = "graph g(x: f16[b, 70, 72], gate: f16[b, 72, 136],\n"
+                              "        up: f16[b, 72, 136]) {\n"
+                              "  return relu(matmul(x, gate)) * matmul(x, up) }";
+  // Tiles that both warpgroups share, and tiles of their own.
+  for (const Tile& tile : {Tile{128, 128, 16, 3}, Tile{64, 128, 16, 4}}) {
+    CAPTURE(tile.m);
+    const auto of = [&](const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
+      return one_product(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
+    };
+    const Case mapped = of(gated(200, swish)), packed = of(gated(203, swish)),
+               states = of(gated(200, sums)),
+               batched = of(columns, {{{"b", 3}}, {{"b", 1}}, {{"b", 0}}});
+    for (const Case& one : {mapped, packed, states, batched}) {
+      CAPTURE(one.spec);
+      CHECK(has_wgmma(one, one.spec.find("bf16") != std::string::npos ? "bf16" : "f16"));
+      const std::string schedules = schedules_of(one);
+      const llvm::StringRef first = llvm::StringRef(schedules).split('\n').first;
+      CHECK(first.count(" a ") == 2); // both products are in this kernel
+      CHECK(check_cases({one}) == "");
+    }
+  }
+}
+
 TEST_CASE("emulation: warpgroups take turns over tiles of one slot's k, and of none") {
   // All tiles belong to one block. Nothing but the turns joins the warps of a warpgroup.
   for (const Tile& tile : {kTiles[2], kTiles[3]})

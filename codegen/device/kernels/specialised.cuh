@@ -49,17 +49,21 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const TileGri
        unit += Bytes::kOwners * ptx::block_count()) {
     Fragment<L, K::kSlots> fragment;
     if constexpr (kTakesTurns) ring.wait_for_turn(owner, tiles++);
-    Source::multiply(thread, k, ring, place, fragment.v[0], [&] {
+    const auto seen = [&] {
       if constexpr (!kTakesTurns) return;
       ptx::warp_barrier();
       if (thread % 32 == 0) ring.pass_turn(owner);
-    });
+    };
+    if constexpr (K::kMatmuls == 1)
+      Source::multiply(thread, k, ring, place, fragment.v[0], seen);
+    else
+      Source::multiply(thread, k, ring, place, fragment.v[0], fragment.v[1], seen);
     if constexpr (kTakesTurns) place.skip(Source::slots_of(k));
     TileContext tile = grid.place(unit, ptx::opaque(thread),
                                   ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
     tile.barrier_id = 1 + owner;
     tile.threads = L::kThreads;
-    Source::finish(params, tile, fragment.v[0]);
+    if constexpr (K::kMatmuls == 1) Source::finish(params, tile, fragment.v[0]);
     Results results(tile.thread);
     run_stages<true>(params, tile, fragment, results, typename K::Stages());
     if constexpr (kHasScratch) tile.barrier(); // the next tile's stages use the same scratch

@@ -25,10 +25,19 @@ template <class Config, class A, class B, class Safe> struct Guard : Safe {
     const auto a = A::packed(params);
     const auto b = B::packed(params);
     HalvedTile all = HalvedTile::none();
+    // Reading is all that most launches do, so a thread has several reads under way.
+    constexpr int kUnderWay = 8;
     const auto add = [&](const auto& of, bool of_a) {
       const HalvedRow* const records = of.records();
-      for (i64 i = ptx::thread_index(); i < of.batches * of.rows; i += Layout::kThreads)
-        all.add(records[i], of_a);
+      const i64 count = of.batches * of.rows;
+      for (i64 i = ptx::thread_index(); i < count; i += kUnderWay * Layout::kThreads) {
+        HalvedRow read[kUnderWay];
+#pragma unroll
+        for (int u = 0; u < kUnderWay; ++u) // the last one again has no effect
+          read[u] = records[min_of(i + u * Layout::kThreads, count - 1)];
+#pragma unroll
+        for (int u = 0; u < kUnderWay; ++u) all.add(read[u], of_a);
+      }
     };
     add(a, true);
     add(b, false);

@@ -193,10 +193,12 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
 //   slots_of(k)                            the slots that a tile fills
 //   copy(params, tile, k, ring, place)     by one thread: fills them
 //   multiply(thread, k, ring, place, acc, seen)
-//                                          by the warpgroups that share a tile: its sums. `seen()`
-//                                          is called once the last slot has been waited for.
-//                                          `thread` is the index among all of them
-//   finish(params, tile, acc)              makes the sums those of the operands as they were
+//                                          by the warpgroups that share a tile: its sums; those of
+//                                          a pair are two. `seen()` is called once the last slot
+//                                          has been waited for. `thread` is the index among all of
+//                                          them
+//   finish(params, tile, acc)              makes the sums those of the operands as they were; a
+//                                          pair has none
 
 /// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM and kRingSlots.
 template <class Config, class A, class B> struct WgmmaSource {
