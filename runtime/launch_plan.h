@@ -80,9 +80,9 @@ using SlotValues = llvm::SmallVector<int64_t, 16>;
 using SlotIntervals = llvm::SmallVector<IntRange, 16>;
 
 struct LaunchPlan {
-  /// Errors: unsupported for a kernel with more than kMaxArguments, and for a size that needs more
-  /// than kMostExprStack. A module that contradicts itself is a bug: check_manifest refuses those
-  /// from outside.
+  /// Errors: unsupported for a kernel with more than kMostArgumentBytes, and for a size that needs
+  /// more than kMostExprStack. A module that contradicts itself is a bug: check_manifest refuses
+  /// those from outside.
   static llvm::Expected<LaunchPlan> bind(const Module& module);
 
   uint32_t num_dims = 0;

@@ -42,6 +42,7 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kGroupRows", s.group_rows);
   if (!step.empty()) numbers.push_back(step);
   write_list(out, "static constexpr int ", numbers, ";");
+  if (is_wgmma(kind)) out.line("static constexpr bool kInBands = {};", s.in_bands);
   if (is_tensor)
     out.line("static constexpr Compute kCompute = Compute::{};", facts_of(s.compute).name);
 }

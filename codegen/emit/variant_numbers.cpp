@@ -52,8 +52,7 @@ OperandNumbers Maker::operand(const MatrixOperand& operand, size_t index) {
   const auto at = [&](const Schedule& s) { return s.operands[index]; };
   OperandNumbers result;
   result.path = number("OperandPath", "kPath", [&](const Schedule& s) {
-    static const char* const paths[] = {"direct", "staged", "mapped"};
-    return fmt::format("OperandPath::{}", paths[static_cast<size_t>(at(s).path)]);
+    return "OperandPath::" + spelling(at(s).path).str();
   });
   result.vec = number("int", "kVec", [&](const Schedule& s) { return at(s).vec; });
   for (const MemoryRead& read : operand.frame.reads)

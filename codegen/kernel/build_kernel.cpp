@@ -103,6 +103,7 @@ public:
 private:
   void place_parameters();
   void count_states();
+  const MatrixOperand* shared_operand(MatmulSide of) const;
   void add_packed(MatmulSide of);
   void add_map(MatmulSide of);
   void add_split();
@@ -151,9 +152,21 @@ void Completion::count_states() {
   }
 }
 
+/// The operand of the first matmul on this side, if it is the same matrix: a pair with one A has
+/// one map, or one packed operand.
+const MatrixOperand* Completion::shared_operand(MatmulSide of) const {
+  const MatrixOperand& first = body_.mainloops.front().operands[of.side];
+  const MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
+  return of.matmul > 0 && is_same_matrix(first, operand) ? &first : nullptr;
+}
+
 void Completion::add_packed(MatmulSide of) {
   MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
   operand.packing = packed_operand(graph_, group_, of, pack_format(site_.schedules.front()));
+  if (const MatrixOperand* shared = shared_operand(of); shared && shared->packed) {
+    operand.packed = shared->packed;
+    return;
+  }
   operand.packed =
       append(kernel_.parameters,
              packed_parameter(operand.packing,
@@ -163,10 +176,8 @@ void Completion::add_packed(MatmulSide of) {
 void Completion::add_map(MatmulSide of) {
   MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
   operand.mapping = mapped_operand(graph_, group_, of, operand);
-  // A pair with one A has one map of it.
-  const MatrixOperand& first = body_.mainloops.front().operands[of.side];
-  if (of.matmul > 0 && first.map && is_same_matrix(first, operand)) {
-    operand.map = first.map;
+  if (const MatrixOperand* shared = shared_operand(of); shared && shared->map) {
+    operand.map = shared->map;
     return;
   }
   KernelParameter parameter = kernel_.parameters[operand.from.parameter];
@@ -203,13 +214,18 @@ void add_dims(const Graph& graph, Kernel& kernel) {
   }
 }
 
-/// Sets the conditions of each variant.
+/// Sets the conditions of each variant. Drops those that no launch takes: an earlier one asks for
+/// nothing more.
 void set_predicates(Kernel& kernel) {
-  for (size_t v = 0; v < kernel.variants.size(); ++v) {
-    kernel.variants[v].when = predicates_of(kernel, kernel.variants[v].schedule);
-    // A variant without conditions takes everything.
-    if (kernel.variants[v].when.empty()) kernel.variants.resize(v + 1);
+  std::vector<Variant> taken;
+  for (Variant& variant : kernel.variants) {
+    variant.when = predicates_of(kernel, variant.schedule);
+    const auto asks = [&](const Predicate& p) { return llvm::is_contained(variant.when, p); };
+    const bool is_taken = llvm::none_of(
+        taken, [&](const Variant& earlier) { return llvm::all_of(earlier.when, asks); });
+    if (is_taken) taken.push_back(std::move(variant));
   }
+  kernel.variants = std::move(taken);
 }
 
 Kernel Completion::run() {

@@ -13,6 +13,11 @@ llvm::StringRef spelling(Skeleton skeleton) {
   return names[static_cast<size_t>(skeleton)];
 }
 
+llvm::StringRef spelling(PathKind path) {
+  static const char* const names[] = {"direct", "staged", "mapped"};
+  return names[static_cast<size_t>(path)];
+}
+
 const ComputeFacts& facts_of(ComputeType compute) {
   static constexpr ComputeFacts facts[] = {{"f32", 4, 0},  {"f16", 2, 1},   {"bf16", 2, 1},
                                            {"tf32", 4, 2}, {"f16x3", 4, 3}, {"f16x1", 2, 1}};
@@ -55,15 +60,15 @@ std::string Schedule::text() const {
                        tile_m, tile_n, threads, per_row,
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec,
                        skeleton == Skeleton::split ? fmt::format(" parts {}", parts) : "");
-  static const char* const path_names[] = {"direct", "staged", "mapped"};
   std::string paths;
   for (size_t i = 0; i < operands.size(); ++i)
-    paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b",
-                         path_names[static_cast<size_t>(operands[i].path)], operands[i].vec);
+    paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b", spelling(operands[i].path).str(),
+                         operands[i].vec);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
                      instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
                      warp_m, warp_n, slots, threads, paths, vec,
-                     staged_stores ? " staged-stores" : "",
+                     std::string(staged_stores ? " staged-stores" : "") +
+                         (in_bands ? " in-bands" : ""),
                      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
                          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),
                      splits_k() ? fmt::format(" split-k at most {}", split_k) : "");

@@ -62,6 +62,8 @@ inline bool reads_packed(MainloopKind kind) {
 /// `mapped`: by a tensor map (sm_90a). Mainloops that read packed operands have the path by which
 /// the packing kernel fetches them.
 enum class PathKind : uint8_t { direct, staged, mapped };
+/// `direct`
+llvm::StringRef spelling(PathKind path);
 enum class RowThreads : uint8_t { along_columns, along_rows };
 
 /// How a matmul's operand reaches shared memory.
@@ -107,6 +109,7 @@ struct Schedule {
   int64_t split_k = 1;        ///< the most parts; 1: K is not split
   int64_t split_depth = 0;    ///< the least K of a part
   int64_t split_blocks = 0;   ///< the most tiles times parts
+  bool in_bands = false;      ///< wgmma: the stages take a few rows of a thread at a time
   bool staged_stores = false; ///< rows are stored through shared memory, 16 bytes a thread
 
   bool splits_k() const { return split_k > 1; }

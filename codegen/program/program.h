@@ -75,6 +75,7 @@ struct Predicate {
   Expr value;            ///< unused for aligned
   uint32_t argument = 0; ///< index into the variant's arguments; aligned only
   int64_t number = 1;
+  friend bool operator==(const Predicate&, const Predicate&) = default;
 };
 
 /// The launch of one variant. Grid, block and shared memory are expressions over named dims.

@@ -195,7 +195,7 @@ double Predictor::wgmma_mainloop(double depth) {
   const auto terms = static_cast<double>(facts.tensor_products);
   const auto size = static_cast<double>(facts.operand_bytes);
   const double products = sms_ * 2 * m * n * depth * terms / (kWgmma * device_.tensor_flops);
-  const double read = terms * 2 * (m + n * m / 64), written = size * (m + n);
+  const double read = terms * 2 * (pair * m + n * m / 64), written = size * (m + n);
   const double shared = sms_ * depth * (read + written) / device_.shared_bytes_per_second;
   const double cache = sms_ * depth * size * (m + n) / (kBulkCopies * device_.l2_bytes_per_second);
   const double tiles = value(tile_count(body_, s_)) / sms_;
@@ -268,7 +268,7 @@ void Predictor::products() {
   const double stored = bytes_of_point(true) * points_ / (kBusy * device_.bytes_per_second);
   const bool is_specialised = s_.skeleton == Skeleton::specialised; // fills ahead of each tile
   if (is_specialised) cost_.stages += column_merges() / (kIssue * device_.f32_flops / 2);
-  const double fill = kFill * static_cast<double>(body_.mainloops.size());
+  const double fill = kFill * static_cast<double>(is_specialised ? 1 : body_.mainloops.size());
   const double rest = (is_specialised ? 0 : fill) +
                       std::max(cost_.stages, stored) / (tiles / sms_) / parts +
                       (parts > 1 ? kPart * parts : 0);

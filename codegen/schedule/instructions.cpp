@@ -111,11 +111,21 @@ double of_stages(const TileBody& body, const Counts& domain) {
   return sum;
 }
 
+Counts domain_of(const TileBody& body, llvm::function_ref<double(const Expr&)> value) {
+  return {value(body.batch), value(body.rows), value(body.columns)};
+}
+
 } // namespace
+
+double instructions_of_element(const TileBody& body,
+                               llvm::function_ref<double(const Expr&)> value) {
+  const Counts domain = domain_of(body, value);
+  return of_stages(body, domain) / std::max(1.0, product(domain));
+}
 
 double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const Expr&)> value) {
   const auto& body = std::get<TileBody>(kernel.body);
-  const Counts domain = {value(body.batch), value(body.rows), value(body.columns)};
+  const Counts domain = domain_of(body, value);
   double sum = of_stages(body, domain);
   for (const Mainloop& mainloop : body.mainloops)
     for (size_t side : {0, 1}) {

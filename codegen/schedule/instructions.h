@@ -11,4 +11,7 @@ namespace ingot {
 /// of an extent.
 double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const Expr&)> value);
 
+/// Instructions of the stages for one element of the domain.
+double instructions_of_element(const TileBody& body, llvm::function_ref<double(const Expr&)> value);
+
 } // namespace ingot

@@ -3,6 +3,7 @@
 #include "ir/fusion/storage.h"
 
 #include "ir/assumed_size.h"
+#include "ir/lower_order.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
@@ -10,10 +11,6 @@
 
 namespace ingot {
 namespace {
-
-/// A vector has this many times fewer elements than the kernels around it have points. f32 then
-/// moves at most an eighth of the bytes of a 16-bit tensor of the points.
-constexpr double kLowerOrder = 16;
 
 /// The largest of a kernel's matrices, in elements: its domain, and the operands of its matmuls.
 double points(const Group& group) {

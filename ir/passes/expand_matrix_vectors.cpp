@@ -2,6 +2,7 @@
 // Rewrites matmuls of one row or one column to products that are summed along K, because they would
 // not fill a tile. The matrix is then read once at full width, and neighbouring ops join the
 // kernel. Matmuls with K = 1 become products alone.
+#include "ir/passes/match.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
 
@@ -24,26 +25,6 @@ std::optional<MatrixVector> matrix_vector(GraphRewriter& rewriter, const Candida
   if (shape[shape.size() - 2].is(1))
     return MatrixVector{candidate.operands[1], candidate.operands[0], flags.transpose_b, shape};
   return std::nullopt;
-}
-
-/// The root of a value behind movement, and whether movement repeats some of its elements.
-struct Moved {
-  ValueId root;
-  bool repeats = false;
-};
-
-Moved moved(const Graph& graph, ValueId value) {
-  Moved result{value};
-  for (const Op* op = &graph.producer(value); info(op->kind).op_class == OpClass::movement;
-       op = &graph.producer(result.root)) {
-    const ValueId from = op->operands[0];
-    result.repeats |=
-        op->kind == OpKind::broadcast &&
-        !(element_count(graph.type(from).shape) == element_count(graph.type(result.root).shape));
-    result.root = from;
-    if (op->kind == OpKind::concat) break;
-  }
-  return result;
 }
 
 /// Rewrites a matmul with K = 1 to the product of the column of A and the row of B.

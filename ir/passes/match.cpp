@@ -56,4 +56,18 @@ bool swaps_matrix(llvm::ArrayRef<int64_t> permutation) {
   return llvm::is_sorted(swapped);
 }
 
+Moved moved(const Graph& graph, ValueId value) {
+  Moved result{value};
+  for (const Op* op = &graph.producer(value); info(op->kind).op_class == OpClass::movement;
+       op = &graph.producer(result.root)) {
+    const ValueId from = op->operands[0];
+    result.repeats |=
+        op->kind == OpKind::broadcast &&
+        !(element_count(graph.type(from).shape) == element_count(graph.type(result.root).shape));
+    result.root = from;
+    if (op->kind == OpKind::concat) break;
+  }
+  return result;
+}
+
 } // namespace ingot

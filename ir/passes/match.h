@@ -24,6 +24,13 @@ bool is_power_of_two(double value);
 /// Whether a reduction is over a named extent, which may be 0 at launch.
 bool may_reduce_nothing(const Graph& graph, const Op& reduction);
 
+/// The root of a value behind movement, and whether movement repeats some of its elements.
+struct Moved {
+  ValueId root;
+  bool repeats = false;
+};
+Moved moved(const Graph& graph, ValueId value);
+
 /// Whether a permutation swaps the last two axes and keeps the others.
 bool swaps_matrix(llvm::ArrayRef<int64_t> permutation);
 

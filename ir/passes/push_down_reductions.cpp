@@ -4,6 +4,7 @@
 // matrix-vector product, and their average pooling a smaller linear layer. Scales, biases and
 // reshapes may stand between.
 #include "ir/assumed_size.h"
+#include "ir/lower_order.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
@@ -120,18 +121,18 @@ private:
   }
 
   /// Whether the sums of an operand keep the precision of f32. A matmul rounds 16-bit operands. But
-  /// an input times a vector is summed in f32, and the plan stores vectors of many rows in f32
-  /// (ir/fusion/storage.h).
+  /// an input, of which no element repeats, times a vector is summed in f32
+  /// (expand_matrix_vectors), and the plan stores vectors of many rows in f32.
   bool stays_precise(const Op& matmul, const Split& split) const {
-    constexpr double kRows = 16;
     const Type& type = source_.type(matmul.results[0]);
     if (type.dtype == DType::f32) return true;
     const bool columns = split.side == Side::columns;
     const auto kept = static_cast<int64_t>(split.group.to_end - split.group.to_begin) -
                       static_cast<int64_t>(split.pushed.size());
-    const ValueId other = root_of(source_, matmul.operands[columns ? 0 : 1]);
-    return is_16_bit(type.dtype) && kept == 0 && source_.producer(other).kind == OpKind::input &&
-           likely_count(type.shape[type.rank() - (columns ? 2 : 1)]) >= kRows;
+    const Moved other = moved(source_, matmul.operands[columns ? 0 : 1]);
+    return is_16_bit(type.dtype) && kept == 0 && !other.repeats &&
+           source_.producer(other.root).kind == OpKind::input &&
+           likely_count(type.shape[type.rank() - (columns ? 2 : 1)]) >= kLowerOrder;
   }
 
   /// Summing an operand reads it once more. It saves a multiple of the other operand's extent in

@@ -72,7 +72,10 @@ private:
   GuardedMemory& place_tensor(uint32_t base, const BoundTensor& tensor) {
     int64_t bytes = tensor.element_bytes;
     for (const SlotExpr& extent : tensor.shape) bytes *= *extent.evaluate(slots_);
-    if (options_.misaligned) return place(base, bytes, tensor.alignment, tensor.element_bytes);
+    const bool is_output = base >= plan_.output_base();
+    if (options_.misaligned == Misaligned::all ||
+        (options_.misaligned == Misaligned::outputs && is_output))
+      return place(base, bytes, tensor.alignment, tensor.element_bytes);
     return place(base, bytes, 16, 0);
   }
 
@@ -135,6 +138,7 @@ private:
     for (size_t i = 0; i < variant->maps.size(); ++i) {
       unsigned long long& word = words[variant->maps[i].argument];
       maps[i] = encode(variant->maps[i], word);
+      if (!is_legal(maps[i])) return fail(variant->entry + " takes a map that no driver makes");
       word = reinterpret_cast<unsigned long long>(&maps[i]);
     }
 
@@ -150,6 +154,18 @@ private:
     };
     run_blocks(static_cast<int>(blocks), words, launched, make);
     outcome_.launches.push_back(launched);
+  }
+
+  /// The conditions of cuTensorMapEncodeTiled, of tensors with elements.
+  static bool is_legal(const TensorMap& map) {
+    const auto fits = [](int64_t extent, int64_t most) { return extent >= 1 && extent <= most; };
+    if (llvm::is_contained(map.extents, 0)) return true;
+    return reinterpret_cast<uintptr_t>(map.tensor) % 16 == 0 &&
+           llvm::all_of(map.extents, [&](int64_t e) { return fits(e, INT32_MAX); }) &&
+           llvm::all_of(
+               map.strides,
+               [&](int64_t s) { return s % 16 == 0 && fits(s, (int64_t{1} << 40) - 1); }) &&
+           llvm::all_of(map.box, [&](int64_t e) { return fits(e, 256); });
   }
 
   /// The map of the tensor at an address.

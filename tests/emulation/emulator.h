@@ -38,12 +38,14 @@ private:
   Machine** machine_ = nullptr;
 };
 
+enum class Misaligned : uint8_t { none, all, outputs };
+
 struct RunOptions {
   Adversary adversary;
   /// The adversary leaves out operations of this kernel variant alone.
   std::string mutated;
-  /// Tensors start at odd multiples of their element size; else at multiples of 16 bytes.
-  bool misaligned = false;
+  /// These tensors start at odd multiples of their element size, others at multiples of 16 bytes.
+  Misaligned misaligned = Misaligned::none;
   /// Launches with more blocks get this many, which then take several tiles each.
   int64_t most_blocks = INT64_MAX;
 };

@@ -68,7 +68,7 @@ Result encode_tensor_map(TensorMap* map, TensorMapType, uint32_t rank, DevicePoi
                          const uint64_t* extents, const uint64_t* strides, const uint32_t* box,
                          const uint32_t*, TensorMapInterleave, TensorMapSwizzle, TensorMapPromotion,
                          TensorMapFill) {
-  if (extents[1] >= uint64_t{1} << 19) return 1;
+  if (extents[1] >= uint64_t{1} << 19) return 1; // stands for the driver's own limit
   map->words[0] = fake->maps.size();
   std::vector<uint64_t>& made = fake->maps.emplace_back();
   made.push_back(tensor);

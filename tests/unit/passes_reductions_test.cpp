@@ -211,6 +211,9 @@ TEST_CASE("push_down_reductions: sums of 16-bit weights are vectors, which no ma
   // rows leave the vector in 16 bits.
   CHECK(sums(x, 2, {64, 12, 4}) == 1);
   CHECK(sums(g.op(OpKind::tanh, {x}), 1, {64, 48}) == 1);
+  const ValueId one = g.broadcast(x, {3, 64, 32});
+  const ValueId batch = g.matmul(one, g.param("ws", {3, 32, 48}, DType::f16));
+  CHECK(count(run_all(g.with_outputs({g.reduce(OpKind::sum, batch, {2})})), OpKind::matmul) == 1);
   CHECK(sums(g.input("few", {8, 32}, DType::f16), 1, {8, 48}) == 1);
 }
 

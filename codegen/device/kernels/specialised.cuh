@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/scheduler.cuh"
+#include "tile/bands.cuh"
 #include "tile/matrix.cuh"
 #include "tile/slot_ring.cuh"
 #include "tile/stages.cuh"
@@ -64,8 +65,12 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const TileGri
     tile.barrier_id = 1 + owner;
     tile.threads = L::kThreads;
     if constexpr (K::kMatmuls == 1) Source::finish(params, tile, fragment.v[0]);
-    Results results(tile.thread);
-    run_stages<true>(params, tile, fragment, results, typename K::Stages());
+    if constexpr (Source::kInBands && RunsInBands<L, typename K::Stages>::kValue) {
+      run_bands(params, tile, fragment, typename K::Stages());
+    } else {
+      Results results(tile.thread);
+      run_stages<true>(params, tile, fragment, results, typename K::Stages());
+    }
     if constexpr (kHasScratch) tile.barrier(); // the next tile's stages use the same scratch
   }
 }

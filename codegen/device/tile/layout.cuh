@@ -54,7 +54,7 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>, sizes:
   static constexpr int kThreads = 32 * kWarpsM * kWarpsN;
   static constexpr int kRows = kWarpM / 8;
   static constexpr int kCols = kWarpN / 4;
-  static constexpr int kBandStep = 2;
+  static constexpr int kBandStep = 1;
   static constexpr int kRowLanes = 3;
   static constexpr int kColLanes = 28;
 

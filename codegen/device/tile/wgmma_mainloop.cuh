@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop of one product of 16-bit elements by wgmma (sm_90a), from a ring of slots. Config
-// gives kTileM, kTileN, kTileK, kWarpM and kRingSlots.
+// gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and kInBands.
 #pragma once
 
 #include "tile/wgmma_operands.cuh"

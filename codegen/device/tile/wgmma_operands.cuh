@@ -190,6 +190,7 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
 
 // A source of the specialised skeleton:
 //   using Layout, Ring, Place
+//   kInBands                               whether the stages run in bands if they can
 //   slots_of(k)                            the slots that a tile fills
 //   copy(params, tile, k, ring, place)     by one thread: fills them
 //   multiply(thread, k, ring, place, acc, seen)
@@ -200,11 +201,13 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
 //   finish(params, tile, acc)              makes the sums those of the operands as they were; a
 //                                          pair has none
 
-/// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM and kRingSlots.
+/// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and
+/// kInBands.
 template <class Config, class A, class B> struct WgmmaSource {
   using TensorA = typename SlotTensor<A>::Type;
   using TensorB = typename SlotTensor<B>::Type;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
+  static constexpr bool kInBands = Config::kInBands;
   static constexpr int kBlocks = Config::kWarpM / 16;     ///< of 64 rows, of a warpgroup
   static constexpr int kGroups = kTileM / (64 * kBlocks); ///< warpgroups that share a tile
   static_assert(kTileK == kSlotDepth && kTileM % 64 == 0 && kTileN % 64 == 0,

@@ -6,7 +6,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_fbabb1ff8f622815 {
+namespace product_da34a1fb1ad8df65 {
 using namespace ingot;
 
 struct Params {
@@ -56,28 +56,46 @@ struct V0 {
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
                        kGroupRows = 8, kStepN = 128;
+  static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_fbabb1ff8f622815_v0(const bf16* in0, const bf16* in1, bf16* out0,
+product_da34a1fb1ad8df65_v0(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V0>>({in0, in1, out0, &map0, &map1});
 }
 
-// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1
+// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a mapped*1 b mapped*1 vec 1
 struct V1 {
+  static constexpr OperandPath kPath = OperandPath::mapped;
+  static constexpr int kVec = 1;
+  static constexpr bool kStaged = false;
+  template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
+  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
+                       kGroupRows = 8, kStepN = 128;
+  static constexpr bool kInBands = false;
+};
+extern "C" __global__ void __launch_bounds__(384, 1)
+product_da34a1fb1ad8df65_v1(const bf16* in0, const bf16* in1, bf16* out0,
+                            const __grid_constant__ TensorMap map0,
+                            const __grid_constant__ TensorMap map1) {
+  specialised<Kernel<V1>>({in0, in1, out0, &map0, &map1});
+}
+
+// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1
+struct V2 {
   static constexpr OperandPath kPath = OperandPath::staged;
   static constexpr int kVec = 1;
   static constexpr bool kStaged = false;
-  template <class A, class B> using Mainloop = MmaMainloop<V1, A, B>;
+  template <class A, class B> using Mainloop = MmaMainloop<V2, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
                        kStages = 4, kStagedLoads = 8, kGroupRows = 8, kStepN = 128;
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_fbabb1ff8f622815_v1(const bf16* in0, const bf16* in1, bf16* out0) {
-  held<Kernel<V1>>({in0, in1, out0, nullptr, nullptr});
+product_da34a1fb1ad8df65_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+  held<Kernel<V2>>({in0, in1, out0, nullptr, nullptr});
 }
 
-} // namespace product_fbabb1ff8f622815
+} // namespace product_da34a1fb1ad8df65
 
