@@ -128,8 +128,8 @@ private:
       bytes += a.kind == ArgumentKind::tensormap ? kMostMapBytes : 8;
     if (bytes > kMostArgumentBytes)
       fail("kernel {} of '{}' takes {} bytes of arguments, expected at most {}: 8 for each tensor, "
-           "intermediate memory and named dimension; split the graph",
-           variant.entry, module_.name, bytes, kMostArgumentBytes);
+           "intermediate memory and named dimension, and {} for a tensor map; split the graph",
+           variant.entry, module_.name, bytes, kMostArgumentBytes, kMostMapBytes);
     for (const Argument& a : variant.arguments) {
       const bool is_map = a.kind == ArgumentKind::tensormap;
       if (is_map) add_map(a.map, uint32_t(bound.arguments.size()), bound);

@@ -54,7 +54,7 @@ inline bool is_wgmma(MainloopKind kind) {
 inline bool is_guard(MainloopKind kind) {
   return kind == MainloopKind::guard || kind == MainloopKind::tensor_guard;
 }
-/// True if a kernel before the matmul's packs its operands.
+/// True if a kernel before the matmul's packs its operands, but for those that are mapped.
 inline bool reads_packed(MainloopKind kind) {
   return kind == MainloopKind::halves || is_wgmma(kind) || is_guard(kind);
 }

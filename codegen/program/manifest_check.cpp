@@ -101,13 +101,20 @@ private:
 
   /// Checks the bounds of cuTensorMapEncodeTiled that do not depend on sizes.
   void check_map(const std::string& where, const KernelVariant& variant, const TensorMap& map) {
-    if (map.argument >= variant.arguments.size() ||
-        !is_pointer(variant.arguments[map.argument].kind))
+    if (map.argument >= variant.arguments.size())
+      fail("{} has a tensor map of argument {} of {}", where, map.argument,
+           variant.arguments.size());
+    else if (!is_pointer(variant.arguments[map.argument].kind))
       fail("{} has a tensor map of argument {}, which is no pointer", where, map.argument);
     if (!is_16_bit(map.dtype))
       fail("{} has a tensor map of {}, expected f16 or bf16", where, spelling(map.dtype).str());
     for (const Expr& extent : map.extents) check_expr(where, extent);
-    for (const Expr& stride : map.strides) check_expr(where, stride);
+    for (const Expr& stride : map.strides) {
+      check_expr(where, stride);
+      if (stride.constant().value_or(0) % 16 != 0)
+        fail("{} has a tensor map with a step of {} bytes, expected a multiple of 16", where,
+             *stride.constant());
+    }
     for (int64_t extent : map.box)
       if (extent < 1 || extent > kMostBoxExtent)
         fail("{} has a tensor map with a box of {}, expected 1 to {}", where, extent,

@@ -159,8 +159,11 @@ Reason packing_reason(PackFormat format) {
         "choose --matmul-precision=pedantic or medium, or --target=sm_80, which need no scales"};
   case PackFormat::f16:
   case PackFormat::bf16:
-    return {"a kernel writes a product's operand in the order in which wgmma reads it",
-            "choose --target=sm_80, which reads the operand as it lies in memory"};
+    return {
+        "a kernel writes a product's operand in the order in which wgmma reads it: copies read a "
+        "tensor of f16 or bf16 where it lies only if its rows are multiples of 8 elements by "
+        "a number in its type, and nothing is computed on the way",
+        "pad rows to a multiple of 8 elements, or choose --target=sm_80"};
   }
   llvm_unreachable("not a format");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products by wgmma from packed operands, as the compiler generates them for sm_90a: results,
-// stages behind them, and the guard that computes tiles again whose rows do not suit.
+// Products by wgmma from packed and mapped operands, as the compiler generates them for sm_90a:
+// results, stages behind them, and the guard that computes tiles again whose rows do not suit.
 #include "codegen/schedule/choose.h"
 #include "ir/text/parser.h"
 #include "tests/emulation/cases.h"

@@ -23,12 +23,19 @@ class PretendedDriver:
 
     def __init__(self, num_arguments):
         self.num_arguments = num_arguments
-        self.launches, self.buffers = [], []
+        self.launches, self.buffers, self.maps = [], [], []
 
     def call(self, name, *arguments):
         if name == "cuLibraryGetKernel":
             ctypes.cast(arguments[0], ctypes.POINTER(ctypes.c_void_p))[0] = len(self.launches) + 1
             self.launches.append({"entry": arguments[2].decode()})
+        if name == "cuTensorMapEncodeTiled":
+            def words(array):
+                return list(array)
+            to, dtype, rank, tensor, extents, strides, box, ones = arguments[:8]
+            ctypes.c_uint64.from_address(to.value).value = len(self.maps) + 77
+            self.maps.append((dtype, rank, tensor.value, words(extents), words(strides), words(box),
+                              words(ones), arguments[8:]))
         if name == "cuKernelSetAttribute":
             self.launches[-1]["shared"] = arguments[1]
         if name == "cuLaunchKernelEx":
@@ -49,7 +56,7 @@ class Launcher(unittest.TestCase):
         path = ROOT / "tests" / "golden" / "manifest" / "sample.json"
         manifest = json.loads(path.read_text())
         driver = PretendedDriver({"sample_main_fast": 8, "sample_main_general": 8,
-                                  "sample_pack": 2})
+                                  "sample_pack": 3})
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "sample.ptx").write_text("")
             manifest_path = pathlib.Path(folder, "sample.json")
@@ -104,7 +111,9 @@ class Launcher(unittest.TestCase):
         plan.run("launch")
         pack, main = plan.driver.launches
         self.assertEqual(pack["entry"], "sample_pack")
-        self.assertEqual(pack["arguments"], [0x2000, 0x4000])
+        self.assertEqual(pack["arguments"], [0x2000, 0x4000, 77])  # the map's first word
+        self.assertEqual(plan.driver.maps, [(6, 3, 0x2000 + 32, [48, 300, 1], [128, 300 * 128],
+                                             [64, 8, 1], [1, 1, 1], (0, 3, 3, 0))])
         self.assertEqual(main["entry"], "sample_main_fast")
         self.assertEqual(main["grid"], [6, 2, 1])
         self.assertEqual(main["block"], [256, 1, 1])

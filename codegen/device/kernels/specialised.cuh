@@ -80,7 +80,7 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
   static_assert(SpecialisedBytes<K>::kOwners * Source::Layout::kThreads == 256,
                 "the registers are for two warpgroups that multiply");
   const TileGrid grid = K::grid(params);
-  // Without rows or columns there is no packed operand, but there is a tile.
+  // Without rows or columns there are no elements to copy, but there is a tile.
   const bool is_empty = grid.rows == 0 || grid.cols == 0;
   const KRange k = {0, is_empty ? 0 : K::contraction(params, 0)};
   const typename Source::Ring ring = {ptx::shared_address(ptx::shared_memory())};
