@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// mapping: which operands are mapped, and the maps that kernels take.
+#include "codegen/kernel/mapping.h"
+
+#include "codegen/kernel/packing.h"
+#include "ir/text/parser.h"
+#include "src/compiler.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+Compilation compiled(const std::string& graph) {
+  CompileOptions options;
+  options.target = "sm_90a";
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(graph, "case")), options);
+  REQUIRE(bool(compilation));
+  return std::move(*compilation);
+}
+
+/// The operands of a product: `mapped` or `packed` for A, then for B.
+std::string operands(const std::string& graph) {
+  const Compilation c = compiled(graph);
+  std::string text;
+  for (const Kernel& kernel : c.kernels)
+    if (const auto* body = std::get_if<TileBody>(&kernel.body))
+      for (const Mainloop& mainloop : body->mainloops)
+        for (const MatrixOperand& operand : mainloop.operands)
+          text += operand.map ? "mapped " : operand.packed ? "packed " : "fetched ";
+  return text;
+}
+
+/// The tensor maps of the first variant of the first kernel.
+std::vector<TensorMap> maps(const Compilation& c) {
+  std::vector<TensorMap> result;
+  for (const Argument& argument : c.module.kernels.front().variants.front().arguments)
+    if (argument.kind == ArgumentKind::tensormap) result.push_back(argument.map);
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("mapping: operands of 16 bits are mapped if each step is 16 bytes") {
+  CHECK(operands("graph g(a: bf16[4096, 4096], b: bf16[4096, 4096]) {\n"
+                 "  return matmul(a, b) }") == "mapped mapped ");
+  CHECK(operands("graph g(a: bf16[m, 4096], b: bf16[n, 4096]) {\n"
+                 "  return matmul(a, b, transpose_b=true) }") == "mapped mapped ");
+  // A row of 4100 elements is 8 bytes more than a multiple of 16.
+  CHECK(operands("graph g(a: bf16[4096, 4100], b: bf16[4100, 4096]) {\n"
+                 "  return matmul(a, b) }") == "packed mapped ");
+  // The step of a row is known at launch alone.
+  CHECK(operands("graph g(a: f16[4096, k], b: f16[k, 4096]) { return matmul(a, b) }") ==
+        "packed mapped ");
+  // An earlier kernel stores tanh(a).
+  CHECK(operands("graph g(a: f16[4096, 4096], b: f16[4096, 4096]) {\n"
+                 "  return matmul(tanh(a), b) }") == "mapped mapped ");
+  // Copies count in 32 bits.
+  CHECK(operands("graph g(a: bf16[2147483656, 64], b: bf16[64, 64]) {\n"
+                 "  return relu(matmul(a, b)) }").find("mapped") == std::string::npos);
+}
+
+TEST_CASE("mapping: a map has the extents, steps and first element of its operand") {
+  const Compilation c = compiled("graph g(a: bf16[2056, 4, 8192], b: bf16[4, 8192, 4096]) {\n"
+                                 "  return matmul(transpose(a, 0, 1)[:, 8:, :], b) }");
+  const std::vector<TensorMap> taken = maps(c);
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0].extents == std::array<Expr, 3>{8192, 2048, 4});
+  CHECK(taken[0].strides == std::array<Expr, 2>{4 * 8192 * 2, 8192 * 2});
+  CHECK(taken[0].box[0] == 64);
+  CHECK(taken[1].extents == std::array<Expr, 3>{4096, 8192, 4});
+  CHECK(taken[1].strides == std::array<Expr, 2>{4096 * 2, 8192 * 4096 * 2});
+  CHECK(taken[1].box == std::array<int64_t, 3>{64, 64, 1});
+  const Argument& map = c.module.kernels.front().variants.front().arguments[3];
+  REQUIRE(map.kind == ArgumentKind::tensormap);
+  CHECK(map.offset == Expr(8 * 4 * 8192 * 2));
+}
+
+TEST_CASE("mapping: a pair has one map of the operand that it shares") {
+  const Compilation c = compiled("graph g(x: bf16[4096, 4096], gate: bf16[11008, 4096],\n"
+                                 "        up: bf16[11008, 4096]) {\n"
+                                 "  return swish(linear(x, gate)) * linear(x, up) }");
+  CHECK(c.kernels.size() == 1);
+  CHECK(maps(c).size() == 3);
+}
+
+TEST_CASE("mapping: the last variant takes pointers that no map describes") {
+  const Compilation c = compiled("graph g(a: bf16[4096, 4096], b: bf16[4096, 4096]) {\n"
+                                 "  return matmul(a, b) }");
+  const std::vector<KernelVariant>& variants = c.module.kernels.front().variants;
+  CHECK(variants.back().when.empty());
+  for (const Argument& argument : variants.back().arguments)
+    CHECK(argument.kind != ArgumentKind::tensormap);
+  for (const KernelVariant& variant : llvm::ArrayRef(variants).drop_back())
+    CHECK(variant.when.size() >= 2);
+}
