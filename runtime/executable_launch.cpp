@@ -47,22 +47,25 @@ llvm::Error encode_map(const driver_api::Functions& driver, const BoundVariant& 
   encoded = {};
   std::array<uint64_t, 3> extents;
   std::array<uint64_t, 2> strides;
+  bool is_counted = true; // by the copies' coordinates, of 32 bits with a sign
   for (size_t dim = 0; dim < 3; ++dim) {
     extents[dim] = uint64_t(map.extents[dim].evaluate(slots).value_or(-1));
     if (extents[dim] == 0) return llvm::Error::success();
+    is_counted &= extents[dim] <= INT32_MAX;
   }
   for (size_t dim = 0; dim < 2; ++dim)
     strides[dim] = uint64_t(map.strides[dim].evaluate(slots).value_or(-1));
   constexpr uint32_t kOnes[3] = {1, 1, 1};
   const auto type = map.dtype == DType::f16 ? driver_api::kMapF16 : driver_api::kMapBf16;
-  const driver_api::Result result = driver.encode_tensor_map(
-      &encoded, type, 3, address, extents.data(), strides.data(), map.box.data(), kOnes,
-      driver_api::kNotInterleaved, driver_api::kSwizzle128Bytes, driver_api::kPromote256Bytes,
-      driver_api::kFillWithZeros);
-  if (result == driver_api::kSuccess) return llvm::Error::success();
+  if (is_counted &&
+      driver.encode_tensor_map(&encoded, type, 3, address, extents.data(), strides.data(),
+                               map.box.data(), kOnes, driver_api::kNotInterleaved,
+                               driver_api::kSwizzle128Bytes, driver_api::kPromote256Bytes,
+                               driver_api::kFillWithZeros) == driver_api::kSuccess)
+    return llvm::Error::success();
   return make_error(ErrorCode::unsupported,
-                    "kernel {}, argument {}: the driver makes no tensor map of [{}, {}, {}] "
-                    "elements with steps of {} and {} bytes; expected fewer than 2^32 elements "
+                    "kernel {}, argument {}: there is no tensor map of [{}, {}, {}] elements with "
+                    "steps of {} and {} bytes; expected fewer than 2^31 elements "
                     "along each dimension and steps below 2^40",
                     variant.entry, map.argument, extents[2], extents[1], extents[0], strides[0],
                     strides[1]);

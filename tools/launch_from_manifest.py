@@ -260,6 +260,9 @@ class Plan:
         extents = [evaluate(extent, self.names) for extent in argument["extents"]]
         if 0 in extents:
             return address, memory  # no copy reads a tensor without elements
+        if max(extents) >= 2**31:
+            raise Failure(f"no tensor map of {extents}: expected fewer than 2^31 elements along "
+                          "each dimension")
         strides = [evaluate(stride, self.names) for stride in argument["strides"]]
         tensor = self.argument(arguments[argument["argument"]])
         tensor += evaluate(argument.get("offset", 0), self.names)

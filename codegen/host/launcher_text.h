@@ -167,20 +167,22 @@ CUtensorMap encode(const Entry& entry, const Map& map) {
   CUtensorMap encoded = {};
   cuuint64_t extents[3], strides[2];
   const cuuint32_t ones[3] = {1, 1, 1};
+  bool is_counted = true; // by coordinates of 32 bits with a sign
   for (int dim = 0; dim < 3; ++dim) {
     extents[dim] = bits(map.extents[dim]);
     if (extents[dim] == 0) return encoded;
+    is_counted &= extents[dim] <= INT32_MAX;
   }
   for (int dim = 0; dim < 2; ++dim) strides[dim] = bits(map.strides[dim]);
-  const CUresult result = encode_tiled(
-      &encoded, map.type, 3, reinterpret_cast<void*>(map.tensor), extents, strides, map.box, ones,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS)
-    throw std::runtime_error(std::string("ingot: kernel ") + entry.name +
-                             ": the driver makes no tensor map (error " + std::to_string(result) +
-                             "); give tensors of fewer than 2^32 elements along each dimension");
-  return encoded;
+  if (is_counted &&
+      encode_tiled(&encoded, map.type, 3, reinterpret_cast<void*>(map.tensor), extents, strides,
+                   map.box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS)
+    return encoded;
+  throw std::runtime_error(std::string("ingot: kernel ") + entry.name +
+                           ": there is no tensor map of a tensor with these sizes; give tensors of "
+                           "fewer than 2^31 elements along each dimension");
 }
 
 /// Launches a kernel with arguments of 8 bytes and tensor maps.

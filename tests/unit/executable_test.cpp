@@ -279,9 +279,9 @@ TEST_CASE("executable: launch makes the tensor maps of the variant that it takes
   CHECK(f.driver.maps.size() == 1);
   f.set_m(1 << 19);
   CHECK(f.launch(9) ==
-        "kernel main_fast, argument 8: the driver makes no tensor map of [1, 524288, 48] elements "
-        "with steps of 128 and 67108864 bytes; expected fewer than 2^32 elements along each "
-        "dimension and steps below 2^40");
+        "kernel main_fast, argument 8: there is no tensor map of [1, 524288, 48] elements with "
+        "steps of 128 and 67108864 bytes; expected fewer than 2^31 elements along each dimension "
+        "and steps below 2^40");
 }
 
 TEST_CASE("executable: a tensor without elements has no tensor map") {

@@ -58,7 +58,8 @@ TEST_CASE("mapping: operands of 16 bits are mapped if each step is 16 bytes") {
                  "  return matmul(tanh(a), b) }") == "mapped mapped ");
   // Copies count in 32 bits.
   CHECK(operands("graph g(a: bf16[2147483656, 64], b: bf16[64, 64]) {\n"
-                 "  return relu(matmul(a, b)) }").find("mapped") == std::string::npos);
+                 "  return relu(matmul(a, b)) }")
+            .find("mapped") == std::string::npos);
 }
 
 TEST_CASE("mapping: a map has the extents, steps and first element of its operand") {
