@@ -43,6 +43,11 @@ void check_kernels(const std::string& name, const std::string& text,
   testing::check_golden("kernels/" + name + ".json", write_manifest(module, {}));
 }
 
+constexpr const char* kGatedPair = R"(graph gated(x: bf16[m, 2048], param gate: bf16[5632, 2048],
+                                              param up: bf16[5632, 2048]) {
+    return swish(linear(x, gate)) * linear(x, up)
+  })";
+
 } // namespace
 
 TEST_CASE("kernels: products with a tail") {
@@ -55,10 +60,7 @@ TEST_CASE("kernels: products with a tail") {
   }
   check_kernels("batch_norm", chain("39_gemm_scale_batchnorm"));
   check_kernels("batched_product", chain("3_batched_matrix_multiplication"));
-  check_kernels("gated_pair", R"(graph gated(x: bf16[m, 2048], param gate: bf16[5632, 2048],
-                                              param up: bf16[5632, 2048]) {
-    return swish(linear(x, gate)) * linear(x, up)
-  })");
+  check_kernels("gated_pair", kGatedPair);
 }
 
 TEST_CASE("kernels: products by wgmma, of packed and of mapped operands") {
@@ -66,6 +68,13 @@ TEST_CASE("kernels: products by wgmma, of packed and of mapped operands") {
   check_kernels("94_f32_sm_90a", tail, "sm_90a");
   check_kernels("94_bf16_sm_90a", in_bf16(tail), "sm_90a");
   check_kernels("batched_product_sm_90a", in_bf16(chain("3_batched_matrix_multiplication")),
+                "sm_90a");
+  check_kernels("gated_pair_sm_90a", kGatedPair, "sm_90a");
+  // A slice begins behind the tensor's pointer, and rows of 4100 elements are packed.
+  check_kernels("packed_and_sliced_sm_90a", R"(graph mixed(x: bf16[4096, 4100],
+                                                            w: bf16[2, 4100, 4096]) {
+    return matmul(x, w[1])
+  })",
                 "sm_90a");
 }
 
