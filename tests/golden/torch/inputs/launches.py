@@ -5,9 +5,10 @@
 
 The generated launcher is compiled for the CPU against a pretended CUDA runtime that prints every
 call, once for each list of sizes and for three alignments; tools/launch_from_manifest.py gives
-the expected calls. With --refuses the launcher must refuse each list with a message of that text.
+the expected calls. A pretended tensor map begins with a number made of all its inputs. With --refuses the launcher must refuse each list with a message of that text.
 """
 import ast
+import ctypes
 import importlib.util
 import json
 import pathlib
@@ -56,6 +57,54 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int)
 inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) { return cudaSuccess; }
 inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**);
+#define CUDART_VERSION 13000
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess };
+enum { cudaEnableDefault };
+void* driver_entry(const char* name);
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** found, unsigned, int,
+                                                    cudaDriverEntryPointQueryResult* result) {
+  *found = driver_entry(name);
+  *result = cudaDriverEntryPointSuccess;
+  return cudaSuccess;
+}
+"""
+
+DRIVER = r"""
+#pragma once
+#include <cstdint>
+using cuuint32_t = uint32_t;
+using cuuint64_t = uint64_t;
+struct alignas(64) CUtensorMap { uint64_t words[16]; };
+enum CUresult { CUDA_SUCCESS };
+enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 };
+enum CUtensorMapInterleave { CU_TENSOR_MAP_INTERLEAVE_NONE };
+enum CUtensorMapSwizzle { CU_TENSOR_MAP_SWIZZLE_128B = 3 };
+enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
+enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE };
+CUresult cuTensorMapEncodeTiled(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
+                                const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                                CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+"""
+
+ENCODER = r"""
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank,
+                                void* tensor, const cuuint64_t* extents, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* ones,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  uint64_t number = 0;
+  const auto add = [&](uint64_t value) { number = (number * 1000003 + value) % 2147483647; };
+  for (uint64_t value : {uint64_t(type), uint64_t(rank), reinterpret_cast<uint64_t>(tensor)})
+    add(value);
+  for (cuuint32_t dim = 0; dim < rank; ++dim) add(extents[dim]);
+  for (cuuint32_t dim = 0; dim + 1 < rank; ++dim) add(strides[dim]);
+  for (cuuint32_t dim = 0; dim < rank; ++dim) add(box[dim]), add(ones[dim]);
+  for (int value : {int(interleave), int(swizzle), int(promotion), int(fill)}) add(value);
+  *map = {{number}};
+  return CUDA_SUCCESS;
+}
+void* driver_entry(const char*) { return reinterpret_cast<void*>(&cuTensorMapEncodeTiled); }
 """
 
 RECORDER = r"""
@@ -90,13 +139,35 @@ def addresses(manifest, alignment):
     return {name: (i + 1 << 32) + alignment for i, name in enumerate(names)}
 
 
+class PretendedDriver:
+    """Makes the tensor maps of ENCODER."""
+
+    def call(self, name, to, dtype, rank, tensor, extents, strides, box, ones, *rest):
+        assert name == "cuTensorMapEncodeTiled"
+        values = [dtype, rank, tensor.value, *extents, *strides]
+        for pair in zip(box, ones):
+            values += pair
+        number = 0
+        for value in [*values, *rest]:
+            number = (number * 1000003 + value) % 2147483647
+        ctypes.c_uint64.from_address(to.value).value = number
+
+
 def expected_calls(manifest, sizes, pointers):
     plan = launcher.Plan.__new__(launcher.Plan)
     plan.manifest, plan.names, plan.pointers = manifest, sizes, pointers
+    plan.driver = PretendedDriver()
     kernels = {kernel["name"]: kernel for kernel in manifest["kernels"]}
 
     def number(expression):
         return launcher.evaluate(expression, plan.names)
+
+    def word(argument, arguments):
+        if argument["kind"] != "tensormap":
+            return plan.argument(argument)
+        address, memory = plan.tensor_map(argument, arguments)
+        assert len(memory) >= 128
+        return ctypes.c_uint64.from_address(address).value
 
     for program in ("prepare", "launch"):
         for step in manifest["programs"][program]["steps"]:
@@ -106,7 +177,7 @@ def expected_calls(manifest, sizes, pointers):
             if 0 not in grid:
                 yield [variant["entry"], grid, [number(extent) for extent in variant["block"]],
                        number(variant["shared_bytes"]), variant["cluster"],
-                       [plan.argument(argument) for argument in variant["arguments"]]]
+                       [word(argument, variant["arguments"]) for argument in variant["arguments"]]]
 
 
 def program_text(strings, manifest, cases):
@@ -117,7 +188,9 @@ def program_text(strings, manifest, cases):
     text += "static int arguments_of(const char* name) {\n"
     text += "".join(f"  if (!std::strcmp(name, \"{v['entry']}\")) return {len(v['arguments'])};\n"
                     for v in variants)
-    text += "  return 0;\n}\n" + strings["KERNELS"].split("// ---- launching\n")[1] + RECORDER
+    launching = strings["KERNELS"].split("// ---- launching\n")[1]
+    text += "  return 0;\n}\n" + launching + RECORDER
+    text += ENCODER if "cuda.h" in launching else "void* driver_entry(const char*) { return 0; }\n"
     text += "int main() try {\n"
     for sizes, pointers in cases:
         text += "  {\n    ingot_host::Call call;\n    ingot_host::set_device(call, 0);\n"
@@ -137,6 +210,7 @@ def printed(compiler, strings, manifest, cases):
     with tempfile.TemporaryDirectory() as folder:
         source, binary = pathlib.Path(folder, "main.cpp"), pathlib.Path(folder, "main")
         pathlib.Path(folder, "cuda_runtime.h").write_text(RUNTIME)
+        pathlib.Path(folder, "cuda.h").write_text(DRIVER)
         source.write_text(program_text(strings, manifest, cases))
         subprocess.run([compiler, "-std=c++17", "-Wall", "-Wextra", "-Wno-unused-function",
                         "-I", folder, "-o", binary, source], check=True)
