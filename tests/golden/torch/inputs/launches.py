@@ -5,7 +5,8 @@
 
 The generated launcher is compiled for the CPU against a pretended CUDA runtime that prints every
 call, once for each list of sizes and for three alignments; tools/launch_from_manifest.py gives
-the expected calls. A pretended tensor map begins with a number made of all its inputs. With --refuses the launcher must refuse each list with a message of that text.
+the expected calls. A pretended tensor map begins with a number made of all its inputs. With
+--refuses the launcher must refuse each list with a message of that text.
 """
 import ast
 import ctypes
@@ -76,7 +77,8 @@ using cuuint32_t = uint32_t;
 using cuuint64_t = uint64_t;
 struct alignas(64) CUtensorMap { uint64_t words[16]; };
 enum CUresult { CUDA_SUCCESS };
-enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 };
+enum CUtensorMapDataType { CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
+                           CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 };
 enum CUtensorMapInterleave { CU_TENSOR_MAP_INTERLEAVE_NONE };
 enum CUtensorMapSwizzle { CU_TENSOR_MAP_SWIZZLE_128B = 3 };
 enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
