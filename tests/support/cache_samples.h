@@ -7,6 +7,7 @@
 #include "src/support/trusted_path.h"
 #include "tests/support/temporary_folder.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <fcntl.h>
@@ -82,7 +83,9 @@ inline void set_age(const std::string& path, int64_t seconds) {
 inline int64_t age_of(const std::string& path) {
   struct stat info = {};
   if (::lstat(path.c_str(), &info) != 0) std::abort();
-  return std::time(nullptr) - info.st_mtime;
+  // time() lags a tick behind the clock that the cache reads, so that a new file could be of the
+  // next second.
+  return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()) - info.st_mtime;
 }
 
 inline bool is_there(const std::string& path) {
