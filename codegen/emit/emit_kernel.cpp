@@ -5,6 +5,7 @@
 #include "codegen/emit/emit_body.h"
 #include "codegen/emit/mainloops.h"
 #include "codegen/kernel/mapping.h"
+#include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -134,7 +135,8 @@ std::vector<Argument> KernelEmitter::arguments(size_t v) const {
       const MatrixOperand& operand = tile()->mainloops[m].operands[side];
       if (!operand.map || !is_mapped(s, {m, side})) continue;
       const uint32_t tensor = operand.from.parameter;
-      Argument& argument = result[*operand.map];
+      Argument& argument = result[*operand.map]; // a variant that maps takes all parameters
+      INGOT_ASSERT(argument.kind == ArgumentKind::tensormap);
       argument.map = tensor_map(operand, {m, side}, s, tensor, kernel_.parameters[tensor].dtype);
       argument.offset = operand.mapping.first * size_of(argument.map.dtype);
     }

@@ -6,6 +6,8 @@
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/packing.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace ingot {
 
 namespace {

@@ -10,8 +10,8 @@ namespace ingot {
 bool is_mapped(const Schedule& schedule, MatmulSide of);
 
 /// True if an operand of an outline may be mapped by products of type `compute`: its elements have
-/// that type and no prologue, and every size gives a legal map. The pointer must also be a multiple
-/// of kMapAlignment. Variants ask for that.
+/// that type and no prologue, and steps are multiples of kMapAlignment for every size. Variants ask
+/// for a pointer that is one too. A launch refuses extents that copies cannot count.
 bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute);
 
 /// True if two operands of a kernel are one matrix in memory, which the product takes unchanged.

@@ -120,9 +120,12 @@ bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
          instructions_of_element(std::get<TileBody>(site.kernel.body), value) >= kLong;
 }
 
-/// A product of packed and, if `maps`, mapped operands, with the stages of an sm_80 schedule.
+/// Whether operands may be mapped. Else all are packed.
+enum class Maps : uint8_t { allowed, none };
+
+/// A product of packed or mapped operands, with the stages of an sm_80 schedule.
 std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual,
-                                 const TileShape& shape, bool maps) {
+                                 const TileShape& shape, Maps maps) {
   Schedule s = usual;
   s.skeleton = Skeleton::specialised;
   set_products(site, s);
@@ -135,7 +138,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
   s.most_blocks = site.device.sm_count;
   s.warp_m = shape.warp_m;
   s.warp_n = s.tile_n;
-  if (maps) map_operands(site, s);
+  if (maps == Maps::allowed) map_operands(site, s);
   s.in_bands = has_long_stages(site, s);
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;
@@ -148,7 +151,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
 
 /// The variants of a kernel with tiles of a shape; none where they are not legal.
 std::vector<Schedule> variants_of(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual,
-                                  const TileShape& shape, bool maps) {
+                                  const TileShape& shape, Maps maps) {
   std::vector<Schedule> variants;
   for (const Schedule& schedule : usual) {
     auto variant = by_wgmma(site, schedule, shape, maps);
@@ -186,8 +189,8 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
   const Schedule& first = usual.front();
   if (!first.uses_tensor_cores() || !can_pack(site.graph, site.group)) return result;
   for (const TileShape& shape : shapes_of(site, first.compute)) {
-    std::vector<Schedule> variants = variants_of(site, usual, shape, true);
-    if (variants.empty()) variants = variants_of(site, usual, shape, false);
+    std::vector<Schedule> variants = variants_of(site, usual, shape, Maps::allowed);
+    if (variants.empty()) variants = variants_of(site, usual, shape, Maps::none);
     if (!variants.empty()) result.push_back(std::move(variants));
   }
   return result;
