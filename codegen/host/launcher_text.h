@@ -181,8 +181,11 @@ CUtensorMap encode(const Entry& entry, const Map& map) {
                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS)
     return encoded;
   throw std::runtime_error(std::string("ingot: kernel ") + entry.name +
-                           ": there is no tensor map of a tensor with these sizes; give tensors of "
-                           "fewer than 2^31 elements along each dimension");
+                           ": expected fewer than 2^31 elements along each dimension of a tensor "
+                           "map, and steps below 2^40 bytes, got [" +
+                           std::to_string(extents[2]) + ", " + std::to_string(extents[1]) + ", " +
+                           std::to_string(extents[0]) + "], " + std::to_string(strides[0]) +
+                           " and " + std::to_string(strides[1]) + "; give smaller tensors");
 }
 
 /// Launches a kernel with arguments of 8 bytes and tensor maps.
