@@ -5,6 +5,7 @@
 #include "codegen/emit/mainloops.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/walks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,6 +33,7 @@ private:
   void write_output(const StoreStage& stage, const StoreNumbers& numbers, uint32_t parameter,
                     const std::string& type);
   void write_source();
+  void write_kept();
   void write_grid();
   /// Writes a static function of the parameters.
   void write_number(const char* name, const Expr& value) {
@@ -174,6 +176,18 @@ void BodyWriter::write_source() {
                                       : fmt::format("MatmulPair<{}>", fmt::join(sources, ", ")));
 }
 
+/// Writes the operands that variants keep in shared memory.
+void BodyWriter::write_kept() {
+  if (llvm::none_of(spell_.kernel().variants, [](const Variant& variant) {
+        return variant.schedule.skeleton == Skeleton::kept;
+      }))
+    return;
+  std::vector<std::string> operands;
+  for (uint32_t read : kept_reads(body_)) operands.push_back(functors_.operand(read));
+  write_list(out_, "using Kept = List<", operands, ">;");
+  out_.line("static constexpr i64 kColumns = {};", *body_.columns.constant());
+}
+
 void BodyWriter::write_grid() {
   {
     const std::string extents =
@@ -208,6 +222,7 @@ void BodyWriter::run() {
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
             std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
+  write_kept();
   write_grid();
 }
 

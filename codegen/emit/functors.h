@@ -39,6 +39,9 @@ public:
   void write(CodeWriter& out, const std::string& name, const PointExpr& expr,
              llvm::ArrayRef<std::string> comment = {});
 
+  /// The struct of a read that a functor had.
+  const std::string& operand(uint32_t read) const { return structs_.at(read); }
+
 private:
   struct Body {
     std::vector<std::string> lines;

@@ -12,7 +12,8 @@ namespace {
 
 std::string layout_text(const TileBody& body, const Schedule& s) {
   if (s.row_threads != RowThreads::along_rows)
-    return fmt::format("RowLayout<{}, {}, {}, {}>", s.threads, s.per_row, s.chunks, s.vec);
+    return fmt::format("RowLayout<{}, {}, {}, {}{}>", s.threads, s.per_row, s.chunks, s.vec,
+                       s.cluster > 1 ? fmt::format(", {}", s.cluster) : "");
   const bool scans = llvm::any_of(body.stages, [](const Stage& stage) {
     return std::holds_alternative<ScanStage>(stage.step);
   });

@@ -31,11 +31,20 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
   return launch;
 }
 
+/// Clusters of the kept skeleton. Each has as many rows as the others, or one fewer.
+LaunchShape kept_launch(const Expr& rows, const Schedule& s) {
+  const Expr rounds = max(ceil_div(rows, s.most_blocks / s.cluster), 1);
+  LaunchShape launch = launch_of(ceil_div(rows, rounds) * s.cluster, s);
+  launch.cluster = {s.cluster, 1, 1};
+  return launch;
+}
+
 } // namespace
 
 LaunchShape tile_launch(const TileBody& body, const Schedule& s) {
   if (has_tiles(s)) return launch_of(tile_count(body, s) * split_parts(body, s), s);
   Expr units = row_tile_count(body, s.tile_m);
+  if (s.skeleton == Skeleton::kept) return kept_launch(units, s);
   // Reductions of no elements have results too.
   if (s.skeleton == Skeleton::split)
     units = units * max(part_count(body.columns, shared_parts(s)), 1);

@@ -8,8 +8,8 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held",          "streamed",    "scanned",     "split",
-                                      "packing_tiles", "specialised", "packing_rows"};
+  static const char* const names[] = {"held",          "streamed",    "scanned",      "split",
+                                      "packing_tiles", "specialised", "packing_rows", "kept"};
   return names[static_cast<size_t>(skeleton)];
 }
 
@@ -59,7 +59,9 @@ std::string Schedule::text() const {
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
                        tile_m, tile_n, threads, per_row,
                        row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec,
-                       skeleton == Skeleton::split ? fmt::format(" parts {}", parts) : "");
+                       skeleton == Skeleton::split  ? fmt::format(" parts {}", parts)
+                       : skeleton == Skeleton::kept ? fmt::format(" cluster {}", cluster)
+                                                    : "");
   std::string paths;
   for (size_t i = 0; i < operands.size(); ++i)
     paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b", spelling(operands[i].path).str(),

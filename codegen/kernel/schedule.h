@@ -17,7 +17,8 @@ enum class Skeleton : uint8_t {
   split,
   packing_tiles,
   specialised,
-  packing_rows
+  packing_rows,
+  kept
 };
 enum class ComputeType : uint8_t {
   f32,
@@ -100,6 +101,7 @@ struct Schedule {
   int64_t per_row = 32; ///< threads that share a row; along_rows: warps of a block
   int64_t chunks = 1;   ///< accesses of a thread per row of a tile
   int64_t parts = 1;    ///< split: the most blocks that share a row
+  int64_t cluster = 1;  ///< kept: blocks of a cluster, which share a row; 1, 2, 4 or 8
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 

@@ -3,6 +3,7 @@
 #include "codegen/kernel/shared_memory.h"
 
 #include "codegen/device/sizes/shared_memory.h"
+#include "codegen/kernel/walks.h"
 #include "codegen/kernel/widths.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ sizes::Tile tile_of(const Schedule& s) {
   if (s.mainloop != MainloopKind::none) return sizes::simt_tile(m, n);
   if (s.row_threads == RowThreads::along_rows)
     return sizes::lane_row_tile(threads, to_int(s.chunks), m / 32);
-  return sizes::row_tile(threads, to_int(s.per_row), to_int(s.chunks), to_int(s.vec));
+  return sizes::row_tile(threads, to_int(s.per_row), to_int(s.chunks), to_int(s.vec),
+                         to_int(s.cluster));
 }
 
 Span span_of(ReduceSpan span) {
@@ -83,6 +85,15 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   llvm_unreachable("not a mainloop");
 }
 
+/// The memory of the kept skeleton: `stages` bytes, then the operands of a block's columns.
+int64_t kept_bytes(const Kernel& kernel, const TileBody& body, const Schedule& s, int64_t stages) {
+  int64_t element = 0;
+  for (uint32_t number : kept_reads(body))
+    element += size_of(kernel.parameters[body.frame.reads[number].parameter].dtype);
+  return sizes::kept_bytes(to_int(stages), *body.columns.constant(), to_int(s.cluster),
+                           to_int(s.threads * s.vec), to_int(element));
+}
+
 } // namespace
 
 int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, reducer.dtype); }
@@ -93,6 +104,7 @@ int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   if (!body) return sizes::packing_tiles_bytes(to_int(s.tile_m), to_int(s.tile_k));
   const int64_t stages = scratch_bytes(*body, s) + staging_bytes(kernel, s);
   const int64_t mainloop = mainloop_bytes(s, to_int(static_cast<int64_t>(body->mainloops.size())));
+  if (s.skeleton == Skeleton::kept) return kept_bytes(kernel, *body, s, stages);
   if (s.skeleton == Skeleton::specialised)
     return sizes::specialised_bytes(to_int(mainloop), to_int(stages), to_int(s.tiles_at_a_time()));
   return std::max(stages, mainloop);

@@ -13,9 +13,9 @@ struct ParameterTraffic {
   std::vector<Expr> writes;
 };
 
-/// The traffic by parameter. Each reduction of streamed rows reads them again if it needs them, and
-/// so do the stores. If a matmul's operand is packed, its packed form is read in its place. If K is
-/// split, each block writes sums of its part, and one block of each tile reads those of all.
+/// The traffic by parameter. Each walk (codegen/kernel/walks.h) reads rows again if it needs them.
+/// If a matmul's operand is packed, its packed form is read in its place. If K is split, each block
+/// writes sums of its part, and one block of each tile reads those of all.
 std::vector<ParameterTraffic> traffic_of(const Kernel& kernel, const Schedule& schedule);
 
 /// The bytes of `elements`. States and sums are moved as a whole.

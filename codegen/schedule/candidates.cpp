@@ -119,6 +119,14 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
           choice.held = held;
           choice.min_blocks = blocks;
         }
+  for (int64_t per_row : {256, 512})
+    for (int64_t held : {8, 16, 32})
+      for (int64_t cluster : {1, 2, 4, 8}) {
+        ScheduleChoice& choice = choices.emplace_back();
+        choice.per_row = per_row;
+        choice.held = held;
+        choice.cluster = cluster;
+      }
   return choices;
 }
 

@@ -44,7 +44,7 @@ constexpr ChoiceField kChoiceFields[] = {
     {"stages", &ScheduleChoice::slots},    {"group_rows", &ScheduleChoice::group_rows},
     {"split_k", &ScheduleChoice::split_k}, {"per_row", &ScheduleChoice::per_row},
     {"held", &ScheduleChoice::held},       {"min_blocks", &ScheduleChoice::min_blocks},
-    {"wgmma", &ScheduleChoice::wgmma}};
+    {"cluster", &ScheduleChoice::cluster}, {"wgmma", &ScheduleChoice::wgmma}};
 
 } // namespace
 
@@ -127,6 +127,18 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
                     choice.wgmma);
 }
 
+/// Takes the schedules that keep rows, by clusters of the chosen size.
+llvm::Error take_kept(const ScheduleSite& site, const ScheduleChoice& choice,
+                      std::vector<Schedule>& schedules) {
+  auto candidates = kept_candidates(site, schedules, choice);
+  if (candidates.empty())
+    return make_error(ErrorCode::unsupported,
+                      "the shared memory of {} blocks does not hold the kernel's rows",
+                      choice.cluster);
+  schedules = std::move(candidates.front());
+  return llvm::Error::success();
+}
+
 /// The predicted seconds of a launch of the group's kernel, and of the kernels that its schedule
 /// needs beside it in each launch. `params_only`: of depends_only_on_params.
 double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
@@ -150,9 +162,10 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
   return seconds;
 }
 
-/// Takes the cheapest of `schedules` and the candidates of the target's family.
+/// Takes the cheapest of `schedules` and the target's other candidates.
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
-  auto candidates = family_candidates(site, {});
+  auto candidates = site.group.matmuls.empty() ? kept_candidates(site, schedules, {})
+                                               : family_candidates(site, {});
   if (candidates.empty()) return;
   const std::vector<bool> params_only = depends_only_on_params(site.graph);
   double least = launch_seconds(site, schedules.front(), params_only);
@@ -181,7 +194,9 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
   }
   if (choice.wgmma > 0) {
     if (auto error = take_wgmma(site, choice, *schedules)) return error;
-  } else if (!site.group.matmuls.empty() && choice == ScheduleChoice()) {
+  } else if (choice.cluster > 0) {
+    if (auto error = take_kept(site, choice, *schedules)) return error;
+  } else if (choice == ScheduleChoice()) {
     take_cheapest(site, *schedules);
   }
   return schedules;

@@ -26,6 +26,12 @@ llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSit
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 
+/// Schedules that keep rows in shared memory, each before those of `streamed`, of one family. None
+/// where it does not hold the rows. `choice`: threads and blocks that share a row.
+std::vector<std::vector<Schedule>> kept_candidates(const ScheduleSite& site,
+                                                   llvm::ArrayRef<Schedule> streamed,
+                                                   const ScheduleChoice& choice);
+
 /// Splits K if that fills the machine.
 void choose_split(const ScheduleSite& site, Schedule& schedule);
 

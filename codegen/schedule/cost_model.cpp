@@ -33,11 +33,16 @@ constexpr double kRowLatency =
     1.15e-6;                     ///< the same, and again for stores, where a row's threads wait
 constexpr double kPart = 0.4e-6; ///< one block adds a part of a split tile (split_k.cpp)
 constexpr double kBusy = 0.95;   ///< share of a unit's rate at best
-constexpr double kMultiplying = 0.52;   ///< weight of the products' time beside shared memory's
-constexpr double kSharing = 0.86;       ///< weight of shared memory's time beside the products'
-constexpr double kResidentWarps = 32;   ///< warps per SM from which instructions overlap
-constexpr double kPackingTiles = 0.53;  ///< share of a copy's rate of the packing_tiles skeleton
-constexpr double kPackingRows = 0.8;    ///< the same of packing_rows
+constexpr double kMultiplying = 0.52;  ///< weight of the products' time beside shared memory's
+constexpr double kSharing = 0.86;      ///< weight of shared memory's time beside the products'
+constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions overlap
+constexpr double kPackingTiles = 0.53; ///< share of a copy's rate of the packing_tiles skeleton
+constexpr double kPackingRows = 0.8;   ///< the same of packing_rows
+constexpr double kFilledCache = 0.9;   ///< share of L2 in which rows are found again
+// Softmax of f32 on an H100, in ms. One block on an SM: [2048, 65536] by clusters of 2 0.389,
+// [512, 131072] by 4 0.204, [128, 262144] by 8 0.112. Two blocks: [2048, 65536] by 4 0.385 and by 8
+// 0.435, [512, 131072] by 8 0.197.
+constexpr double kRowWait = 2.8e-6;     ///< from the end of a kept row's loads to its stores
 constexpr double kIssue = 0.9;          ///< instructions of stages that are issued per clock
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
@@ -75,7 +80,9 @@ public:
     const double lanes = device_.f32_flops / 2; // a multiply-add counts as two
     const auto of = [&](const Expr& expr) { return value(expr); };
     cost_.stages = stage_instructions(kernel_, of) / (kIssue * lanes);
-    if (body_.mainloops.empty())
+    if (s_.skeleton == Skeleton::kept)
+      kept_rows();
+    else if (body_.mainloops.empty())
       rows();
     else
       products();
@@ -87,6 +94,7 @@ private:
   double value(const Expr& expr) const { return likely_value(expr, dims_); }
   double transferred() const;
   double tensor_bytes(std::vector<Expr> ParameterTraffic::* moved) const;
+  double reread_bytes() const;
   /// Bytes of the partial states that are merged. There is one state for each line of a usual tile.
   /// A result has no more states than blocks that share a loaded row.
   double merged_bytes(const MergeStage& merge) const {
@@ -98,6 +106,7 @@ private:
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
   void rows();
+  void kept_rows();
   void products();
   double mainloop(double depth);
   double arriving(double depth, double cache) const;
@@ -120,6 +129,16 @@ double Predictor::tensor_bytes(std::vector<Expr> ParameterTraffic::* moved) cons
   for (const auto& [parameter, traffic] : llvm::zip_equal(kernel_.parameters, traffic_))
     if (llvm::is_contained({Purpose::read, Purpose::write, Purpose::packed}, parameter.purpose))
       for (const Expr& elements : traffic.*moved)
+        bytes += value(elements) * static_cast<double>(size_of(parameter.dtype));
+  return bytes;
+}
+
+/// Bytes that later walks over the rows read again.
+double Predictor::reread_bytes() const {
+  double bytes = 0;
+  for (const auto& [parameter, traffic] : llvm::zip_equal(kernel_.parameters, traffic_))
+    if (parameter.purpose == Purpose::read && traffic.reads.size() > 1)
+      for (const Expr& elements : llvm::ArrayRef(traffic.reads).drop_front())
         bytes += value(elements) * static_cast<double>(size_of(parameter.dtype));
   return bytes;
 }
@@ -172,15 +191,32 @@ void Predictor::rows() {
                                                         : bands;
   const double resident = std::min(sms_ * blocks, tiles);
   const double read = bytes_of_point(false), moved = bytes_of_point(true);
+  if (resident * static_cast<double>(s_.tile_m) * columns_ * read <=
+      kFilledCache * static_cast<double>(device_.l2_bytes)) {
+    cost_.cache = reread_bytes() / device_.l2_bytes_per_second;
+    cost_.memory -= reread_bytes() / (kBusy * device_.bytes_per_second);
+  }
   const double latency = waits ? kRowLatency * moved / read : kLatency;
   const double under_way = resident * held * (waits ? moved : read);
   const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
   const double rows = std::min(1.0, rows_ / static_cast<double>(s_.tile_m));
   const double warps = resident / sms_ * threads / 32 * rows; // warps of an SM that have a row
   const double issued = std::min(1.0, warps / kResidentWarps);
-  const double busy = std::max(cost_.memory / share, cost_.stages / issued);
+  const double busy = std::max({cost_.memory / share, cost_.cache / share, cost_.stages / issued});
   const double waves = tiles / (sms_ * blocks);
   cost_.idle = waves > 1 ? busy * (std::ceil(waves) / waves - 1) / 2 : 0; // the rest keeps moving
+  cost_.exposed = busy - cost_.memory;
+  cost_.seconds = busy + cost_.idle;
+}
+
+/// The next row of a block arrives while this one's results leave. In between its threads wait for
+/// one another, while another block of the SM goes on.
+void Predictor::kept_rows() {
+  const double clusters = std::min(rows_, static_cast<double>(s_.most_blocks / s_.cluster));
+  const double rounds = std::ceil(rows_ / clusters);
+  const double waits = rounds * kRowWait / static_cast<double>(s_.min_blocks_per_sm);
+  const double busy = std::max(cost_.memory, cost_.stages) + waits;
+  cost_.idle = busy * (rounds * clusters / rows_ - 1) / 2; // the rest keeps moving
   cost_.exposed = busy - cost_.memory;
   cost_.seconds = busy + cost_.idle;
 }

@@ -69,12 +69,15 @@ std::string source_text(const Group& group) {
   return fmt::format("rows {}[{}, {}]", text, rows, columns);
 }
 
-std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction) {
+/// `cluster`: the blocks that share a row.
+std::string reduction_text(const Graph& graph, const Group& group, const Reduction& reduction,
+                           int64_t cluster) {
   static constexpr const char* spans[] = {"each row", "segments of each row", "each column",
                                           "rows and columns"};
   return fmt::format("{} over {} ({} elements), {}", info(graph.op(reduction.op).kind).name.str(),
                      spans[static_cast<size_t>(reduction.span)], reduction.extent.text(),
                      reduction.global ? "spans several blocks: a later kernel merges their results"
+                     : cluster > 1    ? fmt::format("in a cluster of {} blocks", cluster)
                                       : "in one block");
 }
 
@@ -205,7 +208,8 @@ void Explainer::describe_group(size_t index, KernelFacts& facts) {
   for (OpId op : group.ops) facts.ops.push_back(op_facts(graph_, op));
   facts.source = source_text(group);
   for (const Reduction& reduction : group.reductions)
-    facts.reductions.push_back(reduction_text(graph_, group, reduction));
+    facts.reductions.push_back(reduction_text(
+        graph_, group, reduction, compilation_.kernels[index].variants.front().schedule.cluster));
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
   facts.tuned = compilation_.choices[index].text();
 }

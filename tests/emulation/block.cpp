@@ -39,7 +39,9 @@ void Block::enter(void* self) {
   block.leave(State::done);
 }
 
-void Block::start(Body body, const unsigned long long* words, int index, int count) {
+void Block::start(Body body, const unsigned long long* words, int index, int count,
+                  std::shared_ptr<Cluster> cluster) {
+  cluster_ = std::move(cluster);
   body_ = body;
   words_ = words;
   block = index;
@@ -62,14 +64,25 @@ void Block::start(Body body, const unsigned long long* words, int index, int cou
   }
 }
 
+bool Block::can_run() const {
+  const bool is_ready =
+      std::any_of(warps_.begin(), warps_.end(), [](const Warp& warp) { return warp.ready != 0; });
+  return is_ready || !bulk_copies_.empty() ||
+         std::any_of(threads_.begin(), threads_.end(), [&](const Thread& thread) {
+           return thread.state == State::in_cluster && cluster_->has_passed(thread.arrivals - 1);
+         });
+}
+
 Progress Block::resume() {
   pausing_ = false;
+  wake_in_cluster();
   while (done_ < static_cast<int>(threads_.size())) {
     // Copies that no thread waits for yet may land at any time.
     if (!bulk_copies_.empty() && random_() % patience_ < 4)
       land_bulk(random_() % bulk_copies_.size());
     thread = pick();
     if (thread < 0) {
+      if (bulk_copies_.empty() && cluster_->blocks.size() > 1) return Progress::paused;
       if (bulk_copies_.empty()) return fail(deadlock());
       land_bulk(random_() % bulk_copies_.size());
       continue;
@@ -87,6 +100,7 @@ Progress Block::resume() {
   };
   if (std::any_of(threads_.begin(), threads_.end(), multiplies))
     return fail("a thread ended while its products were under way");
+  cluster_->has_ended[rank()] = true;
   return Progress::done;
 }
 
@@ -342,14 +356,46 @@ void Block::wait_products(int32_t pending) {
   gather(product_waits_[thread / kWarpgroup], kWarpgroup, false);
 }
 
+/// Threads whose phase of the cluster's barrier has ended look again.
+void Block::wake_in_cluster() {
+  for (size_t t = 0; t < threads_.size(); ++t)
+    if (threads_[t].state == State::in_cluster && cluster_->has_passed(threads_[t].arrivals - 1))
+      wake(static_cast<int>(t));
+}
+
+void Block::cluster_arrive() {
+  if (is_skipped(Operation::cluster_arrival)) return;
+  cluster_->arrive(threads_[thread].arrivals++);
+  wake_in_cluster();
+  if (random_() % 64 == 0) let_others_run();
+}
+
+void Block::cluster_wait() {
+  if (is_skipped(Operation::cluster_wait)) return;
+  if (threads_[thread].arrivals == 0)
+    stop(fmt::format("thread {}: a wait for the cluster without an arrival", thread));
+  while (!cluster_->has_passed(threads_[thread].arrivals - 1)) leave(State::in_cluster);
+}
+
+void Block::store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t mbarrier) {
+  if (rank >= cluster_->blocks.size() || cluster_->has_ended[rank] || at % sizeof(word) != 0 ||
+      at + sizeof(word) > shared_memory_.size())
+    stop(fmt::format("thread {}: a store to address {} of block {} of a cluster of {}", thread, at,
+                     rank, cluster_->blocks.size()));
+  cluster_->blocks[rank]->start_bulk({at, sizeof(word), mbarrier, [=](unsigned char* to) {
+                                        std::memcpy(to, &word, sizeof(word));
+                                      }});
+}
+
 std::string Block::deadlock() const {
-  std::array<int, 6> count = {};
+  std::array<int, 7> count = {};
   for (const Thread& thread : threads_) ++count[static_cast<size_t>(thread.state)];
   const auto of = [&](State state) { return count[static_cast<size_t>(state)]; };
   return fmt::format("deadlock in block {}: {} threads wait at a barrier, {} for their warp's "
-                     "lanes, {} for their group, {} for a phase of an mbarrier, {} are done",
+                     "lanes, {} for their group, {} for a phase of an mbarrier, {} for their "
+                     "cluster, {} are done",
                      block, of(State::at_barrier), of(State::in_exchange), of(State::in_group),
-                     of(State::at_phase), of(State::done));
+                     of(State::at_phase), of(State::in_cluster), of(State::done));
 }
 
 } // namespace ingot::emulation

@@ -3,6 +3,7 @@
 // Called by emulator.cpp for every block of a launch; several may be under way.
 #pragma once
 
+#include "tests/emulation/cluster.h"
 #include "tests/emulation/fiber.h"
 #include "tests/emulation/guarded_memory.h"
 #include "tests/emulation/machine.h"
@@ -28,8 +29,10 @@ enum class Operation : uint8_t {
   arrival,       ///< at an mbarrier
   phase_wait,    ///< for an mbarrier
   product_wait,  ///< of wgmma
+  cluster_arrival,
+  cluster_wait,
 };
-inline constexpr size_t kOperations = 8;
+inline constexpr size_t kOperations = 10;
 /// A number for each of them.
 using OperationCounts = std::array<int, kOperations>;
 
@@ -64,10 +67,15 @@ public:
   /// Shared memory of exactly `shared_bytes`.
   Block(int threads, size_t shared_bytes, const Adversary& adversary);
 
-  /// Makes every thread call body(words) when it is resumed, as block `index` of `count`.
-  void start(Body body, const unsigned long long* words, int index, int count);
+  /// Makes every thread call body(words) when it is resumed, as block `index` of `count`, which is
+  /// one of its cluster.
+  void start(Body body, const unsigned long long* words, int index, int count,
+             std::shared_ptr<Cluster> cluster);
   /// Runs until the block is done, or pauses. After a failure the block is not used again.
   Progress resume();
+  /// False: all threads wait, for other blocks of the cluster or forever.
+  bool can_run() const;
+  int threads() const { return static_cast<int>(threads_.size()); }
   /// The error, or an empty text.
   const std::string& problem() const { return problem_; }
   /// The most operations that a thread met so far in one run.
@@ -90,10 +98,24 @@ public:
   void multiply_async(std::function<void()> product) override;
   void commit_products() override;
   void wait_products(int32_t pending) override;
+  void cluster_arrive() override;
+  void cluster_wait() override;
+  void store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t mbarrier) override;
+
+  /// The state of the threads, as text.
+  std::string deadlock() const;
 
 private:
   static constexpr int kLanes = 32, kWarpgroup = 128;
-  enum class State : uint8_t { ready, at_barrier, in_exchange, in_group, at_phase, done };
+  enum class State : uint8_t {
+    ready,
+    at_barrier,
+    in_exchange,
+    in_group,
+    at_phase,
+    in_cluster,
+    done
+  };
   struct Copy {
     uint8_t* to;
     const void* from;
@@ -108,6 +130,7 @@ private:
     std::vector<std::function<void()>> open_products;
     std::vector<std::vector<std::function<void()>>> product_groups; ///< likewise
     uint32_t mbarrier = 0;                                          ///< at_phase: its address
+    int arrivals = 0;                                               ///< in the cluster
   };
   /// A bulk copy in flight.
   struct BulkCopy {
@@ -132,6 +155,8 @@ private:
   bool gather(Gathering& gathering, int count, bool value);
   void wake(int index);
   void wake_at_phase(uint32_t mbarrier);
+  void wake_in_cluster();
+  int rank() const { return block % static_cast<int>(cluster_->blocks.size()); }
   void stop(std::string problem);
   static void land(const Copy& copy);
   void start_bulk(BulkCopy copy);
@@ -142,7 +167,6 @@ private:
   void leave(State state);
   void release_barrier();
   Progress fail(std::string problem);
-  std::string deadlock() const;
 
   const Adversary adversary_;
   std::mt19937_64 random_;
@@ -153,6 +177,7 @@ private:
   std::map<int, Gathering> groups_;        ///< by the id of their named barrier
   std::map<int, Gathering> product_waits_; ///< by warpgroup
   Mbarriers mbarriers_;
+  std::shared_ptr<Cluster> cluster_;
   std::vector<BulkCopy> bulk_copies_;
   std::vector<int> order_; ///< of warps: the first one that can go on does
   uint64_t patience_ = 0;  ///< steps until the order changes, or four copies land, on average

@@ -5,6 +5,7 @@
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 #include <algorithm>
 #include <cstring>
@@ -142,7 +143,10 @@ private:
       word = reinterpret_cast<unsigned long long>(&maps[i]);
     }
 
-    const int64_t blocks = std::min(extent(variant->grid[0]), options_.most_blocks);
+    const auto cluster = static_cast<int64_t>(variant->cluster[0]);
+    const int64_t blocks = std::min(extent(variant->grid[0]),
+                                    std::max(cluster, options_.most_blocks / cluster * cluster));
+    if (blocks % cluster != 0) return fail(variant->entry + " has a part of a cluster");
     const int64_t shared_bytes = extent(variant->shared_bytes);
     Adversary adversary = options_.adversary;
     if (variant->entry != options_.mutated) adversary.skipped.reset();
@@ -152,7 +156,7 @@ private:
       return std::make_unique<Block>(static_cast<int>(extent(variant->block[0])), shared_bytes,
                                      adversary);
     };
-    run_blocks(static_cast<int>(blocks), words, launched, make);
+    run_blocks(static_cast<int>(blocks), static_cast<int>(cluster), words, launched, make);
     outcome_.launches.push_back(launched);
   }
 
@@ -180,31 +184,47 @@ private:
     return encoded;
   }
 
-  /// Runs all blocks of a launch, in any order; of those that pause any may go on, or a new one
+  /// Runs all blocks of a launch, in any order; of those that pause any may go on, or a new cluster
   /// begin.
-  void run_blocks(int count, const std::vector<unsigned long long>& words, Launched& launched,
-                  llvm::function_ref<std::unique_ptr<Block>()> make) {
-    std::vector<int> order(count);
+  void run_blocks(int count, int of_cluster, const std::vector<unsigned long long>& words,
+                  Launched& launched, llvm::function_ref<std::unique_ptr<Block>()> make) {
+    std::vector<int> order(count / of_cluster); // of clusters
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random_);
-    std::vector<std::unique_ptr<Block>> paused, idle;
-    while (!order.empty() || !paused.empty()) {
-      const bool begin = paused.empty() || (!order.empty() && random_() % 4 != 0);
-      auto& from = begin ? idle : paused;
-      if (begin && idle.empty()) idle.push_back(make());
-      std::swap(from[random_() % from.size()], from.back());
-      std::unique_ptr<Block> block = std::move(from.back());
-      from.pop_back();
-      if (begin) {
-        block->start(library_.kernel(launched.entry), words.data(), order.back(), count);
-        order.pop_back();
+    std::vector<std::unique_ptr<Block>> under_way, idle;
+    const auto begin = [&] {
+      const auto cluster = std::make_shared<Cluster>();
+      cluster->has_ended.resize(of_cluster);
+      for (int rank = 0; rank < of_cluster; ++rank) {
+        if (idle.empty()) idle.push_back(make());
+        std::swap(idle[random_() % idle.size()], idle.back());
+        cluster->blocks.push_back(idle.back().get());
+        cluster->threads += idle.back()->threads();
+        under_way.push_back(std::move(idle.back()));
+        idle.pop_back();
       }
+      for (int rank = 0; rank < of_cluster; ++rank)
+        cluster->blocks[rank]->start(library_.kernel(launched.entry), words.data(),
+                                     order.back() * of_cluster + rank, count, cluster);
+      order.pop_back();
+    };
+    while (!order.empty() || !under_way.empty()) {
+      const bool may_begin =
+          !order.empty() && (of_cluster == 1 || under_way.size() <= size_t(of_cluster));
+      if (under_way.empty() || (may_begin && random_() % 4 != 0)) begin();
+      const auto ready = llvm::to_vector(
+          llvm::make_filter_range(llvm::seq<size_t>(0, under_way.size()),
+                                  [&](size_t i) { return under_way[i]->can_run(); }));
+      if (ready.empty()) return fail(launched.entry + ": " + under_way.front()->deadlock());
+      std::swap(under_way[ready[random_() % ready.size()]], under_way.back());
+      std::unique_ptr<Block> block = std::move(under_way.back());
+      under_way.pop_back();
       library_.enter(block.get());
       const Progress progress = block->resume();
       if (progress == Progress::failed) return fail(launched.entry + ": " + block->problem());
       for (size_t kind = 0; kind < kOperations; ++kind)
         launched.met[kind] = std::max(launched.met[kind], block->met()[kind]);
-      (progress == Progress::paused ? paused : idle).push_back(std::move(block));
+      (progress == Progress::paused ? under_way : idle).push_back(std::move(block));
     }
   }
 

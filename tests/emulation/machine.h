@@ -70,6 +70,12 @@ public:
   virtual void commit_products() = 0;
   /// Until at most `pending` groups of products of the warpgroup are under way.
   virtual void wait_products(int32_t pending) = 0;
+  /// All threads of the cluster arrive; each waits until they have.
+  virtual void cluster_arrive() = 0;
+  virtual void cluster_wait() = 0;
+  /// Starts to store a word in the shared memory of block `rank` of the cluster, for the current
+  /// phase of its mbarrier.
+  virtual void store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t mbarrier) = 0;
 };
 
 } // namespace ingot::emulation

@@ -38,6 +38,8 @@ constexpr Mutation kCommit = {"commit", Operation::copy_commit};
 constexpr Mutation kGroupBarrier = {"barrier of the group", Operation::group_barrier};
 constexpr Mutation kArrival = {"arrival", Operation::arrival};
 constexpr Mutation kPhaseWait = {"wait for a phase", Operation::phase_wait};
+constexpr Mutation kClusterArrival = {"arrival in the cluster", Operation::cluster_arrival};
+constexpr Mutation kClusterWait = {"wait for the cluster", Operation::cluster_wait};
 constexpr Mutation kProductWait = {"wait for products", Operation::product_wait};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.
@@ -271,6 +273,26 @@ TEST_CASE("emulation: every barrier of streamed rows is needed") {
   check_each(
       kBarrier,
       {"graph g(x: f32[m, 33000]) { return x / sum(x, axis=1, keepdim=true) }", {{{"m", 2}}}}, 2);
+}
+
+TEST_CASE("emulation: every operation that orders rows in shared memory is needed") {
+  // Three rows of one cluster: a chunk and moments in two sweeps each.
+  Case kept = {"graph g(x: f32[m, 16512]) { return layer_norm(x) }", {{{"m", 3}}}};
+  kept.target = "sm_90a";
+  kept.choice = {.per_row = 256, .held = 16, .cluster = 2};
+  REQUIRE(schedules_of(kept).find("kept 1x4096") == 0);
+  check_each(kBarrier, kept, 3 * 2);
+  check_each(kWait, kept, 9);
+  check_each(kCommit, kept, 9);
+  check_each(kArrival, kept, 6);
+  check_each(kPhaseWait, kept, 6);
+  check_each(kClusterArrival, kept, 1);
+  check_each(kClusterWait, kept, 1);
+  // Without a cluster, one sweep's scratch needs a barrier between rows.
+  Case alone = kept;
+  alone.spec = "graph g(x: f32[m, 16512]) { return x / sum(x, axis=1, keepdim=true) }";
+  alone.choice.cluster = 1;
+  check_each(kBarrier, alone, 3 + 2);
 }
 
 namespace {

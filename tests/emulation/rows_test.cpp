@@ -134,3 +134,28 @@ TEST_CASE("emulation: rows of half types and integers") {
             {"graph g(x: i64[5, 72]) { return sum(x, axis=1), reduce_min(x, axis=0) }"},
         }) == "");
 }
+
+TEST_CASE("emulation: rows in shared memory, of a block and of a cluster") {
+  // Softmax, moments in two sweeps, two reductions of two operands in 16 bits and f32, a vector of
+  // the columns, outputs of one element a row, and an operand that the stores alone read.
+  const char* const specs[] = {
+      "graph g(x: f32[m, 33024]) { return softmax(x, axis=1) }",
+      "graph g(x: f32[m, 33028], gamma: f32[33028], beta: f32[33028]) {\n"
+      "  return layer_norm(x, gamma, beta) }",
+      "graph g(x: bf16[m, 40000], y: f32[m, 40000], z: f32[m, 40000]) {\n"
+      "  h = cast(x, f32) * y\n"
+      "  t = h - mean(h, axis=1, keepdim=true)\n"
+      "  return cast(t / reduce_max(abs(t) + abs(y), axis=1, keepdim=true) + z, f16),\n"
+      "         argmax(y, axis=1), logsumexp(h, axis=1) }",
+  };
+  std::vector<Case> cases;
+  for (const char* spec : specs)
+    for (int64_t cluster : {1, 2, 8}) {
+      if (cluster == 1 && spec == specs[2]) continue; // a block's memory does not hold it
+      Case& one = cases.emplace_back(Case{spec, {{{"m", 3}}, {{"m", 0}}}});
+      one.target = "sm_90a";
+      one.choice = {.per_row = 512, .held = 16, .cluster = cluster};
+      CHECK(llvm::StringRef(schedules_of(one)).contains(fmt::format("cluster {}", cluster)));
+    }
+  CHECK(check_cases(cases) == "");
+}

@@ -80,6 +80,7 @@ TEST_CASE("kernels: products by wgmma, of packed and of mapped operands") {
 
 TEST_CASE("kernels: rows") {
   check_kernels("softmax", chain("23_softmax"));
+  check_kernels("softmax_sm_90a", chain("23_softmax"), "sm_90a");
   check_kernels("layer_norm", R"(graph norm(x: f16[m, 4096], gamma: f16[4096], beta: f16[4096]) {
     return layer_norm(x, gamma, beta)
   })");

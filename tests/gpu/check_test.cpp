@@ -40,6 +40,23 @@ constexpr Chain kChains[] = {
                                           "  return a = layer_norm(x), b = layer_norm(y)\n}\n"},
 };
 
+/// The sources of sm_90a, where the card has them.
+constexpr Chain kWideChains[] = {
+    {"mapped operands in both orders, one of them a slice",
+     "graph a(x: f16[3, 200, 264], w: f16[2, 3, 200, 520], y: bf16[m, 264], z: bf16[520, 264]) {\n"
+     "  return softmax(matmul(x, w[1], transpose_a=true)), relu(linear(y, z)) }\n"},
+    {"a gated pair",
+     "graph b(x: bf16[m, 328], param g: bf16[520, 328], param u: bf16[520, 328]) {\n"
+     "  return swish(linear(x, g)) * linear(x, u) }\n"},
+    {"long stages in bands, and statistics of columns",
+     "graph c(x: f32[700, 512], param w: f32[1024, 512], param b: f32[1024]) {\n"
+     "  h = mish(gelu(hardtanh(linear(x, w, b))))\n"
+     "  return group_norm(h, groups=16), mean(h, axis=0) }\n"},
+    {"rows in the shared memory of a block and of clusters",
+     "graph d(x: f32[70, 40000], y: f32[m, 100004], z: bf16[70, 200000], w: f32[100004]) {\n"
+     "  return softmax(x), layer_norm(y, w), argmax(y, axis=1), softmax(z) }\n"},
+};
+
 /// f32 products from halves: tiles that these suit and tiles that they do not.
 constexpr Chain kProducts[] = {
     {"ragged tiles", "graph a(x: f32[m, 300], param w: f32[131, 300]) {\n"
@@ -96,6 +113,12 @@ void check_chains(llvm::ArrayRef<Chain> chains, CompileOptions options,
 
 TEST_CASE("gpu: kernels of small chains are within the bound of the reference") {
   check_chains(kChains, {}, {});
+}
+
+TEST_CASE("gpu: maps, gated pairs, bands and kept rows are within the bound of the reference") {
+  CompileOptions options;
+  options.halves_from = std::numeric_limits<int64_t>::min();
+  check_chains(kWideChains, options, {});
 }
 
 TEST_CASE("gpu: f32 products from halves are within the bound of precision highest") {

@@ -16,6 +16,7 @@ std::string shared_memory_assertion(const KernelCode& kernel, size_t v) {
   const char* const form =
       uses("kernels/packing_tiles.cuh")  ? "PackingTiles<Kernel<V{}>>::kSharedBytes"
       : uses("kernels/packing_rows.cuh") ? "PackingRows<Kernel<V{}>>::kSharedBytes"
+      : uses("kernels/kept.cuh")         ? "KeptBytes<Kernel<V{}>>::kBytes"
       : uses("kernels/specialised.cuh")  ? "SpecialisedBytes<Kernel<V{}>>::kBytes"
                                          : "SharedBytes<Kernel<V{}>>::kBytes";
   const std::string taken = fmt::format(fmt::runtime(form), v);

@@ -97,3 +97,19 @@ TEST_CASE("stages: halves of few rows, of two blocks an SM or of one, need no lo
                  tile}},
                MatmulPrecision::highest);
 }
+
+TEST_CASE("stages: rows in the shared memory of a cluster need no local memory") {
+  Sources sources;
+  for (const char* spec : {
+           "graph a(x: f32[4096, 393216]) { return softmax(x) }",
+           "graph b(x: bf16[4096, 131072], y: bf16[4096, 131072], w: bf16[131072]) {\n"
+           "  return layer_norm(gelu(x) + y, w) }",
+           "graph c(x: f32[2048, 65536]) { return mish(x - mean(x, axis=1, keepdim=true)),\n"
+           "  argmax(x, axis=1), logsumexp(x, axis=1) }",
+       }) {
+    CAPTURE(std::string(spec));
+    const auto variants = sources.add(spec, spec, MatmulPrecision::highest, "h200", "sm_90a");
+    CHECK(llvm::StringRef(variants.front().schedule).contains("cluster"));
+  }
+  check_local_memory(sources, "sm_90a");
+}

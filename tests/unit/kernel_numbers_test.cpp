@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // shared memory, traffic, cost: numbers that follow from the data of a kernel made by hand.
+#include "codegen/kernel/launch_shape.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/traffic.h"
+#include "codegen/kernel/walks.h"
 #include "codegen/schedule/cost_model.h"
+#include "ir/assumed_size.h"
 
 #include <doctest/doctest.h>
 
@@ -181,6 +184,60 @@ TEST_CASE("traffic: each walk of streamed rows reads the wide tensors, others ar
   }
 }
 
+TEST_CASE("traffic: rows in shared memory are read once, and what the stores alone need") {
+  Made made;
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
+  const uint32_t z = made.parameter(Purpose::read, DType::f16, kPoints);
+  const uint32_t out = made.parameter(Purpose::write, DType::f32, kPoints);
+  const auto read_x = leaf(PointOp::Kind::read, made.read(x, kWide, kPoints));
+  const auto read_z = leaf(PointOp::Kind::read, made.read(z, kWide, kPoints));
+  made.add(reduce(OpKind::sum, ReduceSpan::row, read_x));
+  made.add(reduce(OpKind::prod, ReduceSpan::row, read_x));
+  made.add(store(out, kPoints, read_x));
+  made.add(store(out, kPoints, read_z));
+  CHECK(walks(made, Skeleton::kept, x) == Numbers{number(kPoints)});
+  CHECK(walks(made, Skeleton::kept, z) == Numbers{number(kPoints)});
+  CHECK(kept_reads(made.body) == std::vector<uint32_t>{0});
+}
+
+TEST_CASE("kept rows: memory and launch of clusters") {
+  Made made;
+  made.body.batch = 1;
+  made.body.rows = Expr::symbol("m");
+  made.body.columns = 100000;
+  const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
+  IndexMap& map = made.body.frame.reads[made.read(x, kWide, kPoints)].map;
+  map.contiguous = Coordinate::col;
+  map.multiples = {Dim(100000)};
+  made.add(reduce(OpKind::max_sumexp, ReduceSpan::row, leaf(PointOp::Kind::read, 0)));
+  Schedule s = rows_of(512, Skeleton::kept);
+  s.most_blocks = 112;
+  s.cluster = 8;
+  CHECK(can_keep(made.kernel, s));
+  // Two sweeps of 16 warps' states of 8 bytes; two sets of 8 states and their mbarriers; 12,544
+  // columns in steps of 2048.
+  CHECK(shared_bytes(made.kernel, s) ==
+        (2 * 16 * 8 + 2 * (8 + 8 * 32) + 127) / 128 * 128 + (12544 + 2047) / 2048 * 2048 * 4);
+  const LaunchShape launch = tile_launch(made.body, s);
+  CHECK(launch.cluster == std::array<int64_t, 3>{8, 1, 1});
+  const auto blocks = [&](int64_t rows) { return likely_value(launch.grid[0], {{"m", rows}}); };
+  CHECK(blocks(0) == 0);
+  CHECK(blocks(5) == 8 * 5);
+  CHECK(blocks(14) == 8 * 14);
+  CHECK(blocks(15) == 8 * 8); // two rows each, instead of one row for most
+  CHECK(blocks(128) == 8 * 13);
+  // Accesses of fewer bytes than 16, a reduction of segments and a number of columns that a launch
+  // names.
+  Schedule narrow = s;
+  narrow.vec = 1;
+  CHECK(!can_keep(made.kernel, narrow));
+  made.body.columns = Expr::symbol("n");
+  CHECK(!can_keep(made.kernel, s));
+  made.body.columns = 100000;
+  made.add(reduce(OpKind::sum, ReduceSpan::segment, leaf(PointOp::Kind::read, 0), 16));
+  CHECK(!can_keep(made.kernel, s));
+}
+
 TEST_CASE("traffic: slices count with their own sizes, together no more than the tensor") {
   Made made;
   const Expr half = kBatch * kRows * (kColumns / 2);
@@ -215,12 +272,15 @@ TEST_CASE("cost: rows take the time of the bytes that they move, each walk's") {
   const auto read = leaf(PointOp::Kind::read, made.read(x, kWide, kPoints));
   made.add(reduce(OpKind::sum, ReduceSpan::row, read));
   made.add(store(out, kPoints, read));
-  const DeviceSpec& device = device_presets().front();
+  DeviceSpec device = device_presets().front();
   const double bytes = static_cast<double>(number(kPoints)) * 4;
   const auto memory = [&](Skeleton skeleton) {
     return predict(made.kernel, rows_of(256, skeleton), device, {}).memory *
            device.bytes_per_second / bytes;
   };
+  CHECK(memory(Skeleton::streamed) ==
+        doctest::Approx(memory(Skeleton::held))); // L2 has the rows under way
+  device.l2_bytes = 1 << 20;
   const double once = memory(Skeleton::held), again = memory(Skeleton::streamed);
   CHECK(once > 2); // no machine moves more than its rate
   CHECK(again / once == doctest::Approx(1.5));

@@ -282,7 +282,7 @@ TEST_CASE("schedule: operands along n are copied as wide as tiles are aligned") 
   CHECK(of(264, 24) == "step 121 a direct*8 b staged*1; step 121 a staged*1 b staged*1");
 }
 
-TEST_CASE("schedule: rows are held up to a block's registers, then streamed") {
+TEST_CASE("schedule: rows are held up to a block's registers, then in shared memory, or streamed") {
   auto softmax = [](const char* shape, int axis) {
     return llvm::StringRef(
                schedules(fmt::format("x: f32{}) {{ return softmax(x, axis={})", shape, axis)))
@@ -298,6 +298,10 @@ TEST_CASE("schedule: rows are held up to a block's registers, then streamed") {
   CHECK(softmax("[4096, 8192]", 1) ==
         "held 1x8192 threads 256 per-row 256 along-columns vec 4 shared 128");
   CHECK(softmax("[64, 40000]", 1) ==
+        "kept 1x8192 threads 512 per-row 512 along-columns vec 4 cluster 1 shared 164096");
+  CHECK(softmax("[64, 40001]", 1) ==
+        "streamed 1x8192 threads 512 per-row 512 along-columns vec 1 shared 256");
+  CHECK(softmax("[64, 100000]", 1) ==
         "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
   CHECK(softmax("[m, n]", 1) ==
         "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");

@@ -8,11 +8,17 @@
 
 namespace ingot {
 
-/// A tile of rows, processed in chunks of the layout's width.
-template <class L, int kSlots, class Params, class Results> struct StreamedTile {
+/// Chunks whose operands are read from memory in each walk.
+struct Reread {
+  INGOT_DEVICE void begin(TileContext&, i32) {}
+};
+
+/// A tile of rows, processed in chunks of the layout's width. Chunks: the place of their operands.
+template <class L, int kSlots, class Params, class Results, class Chunks> struct StreamedTile {
   const Params& params;
-  const TileContext& rows; ///< from col0 = 0 to col_end, the end of the row
+  const TileContext& rows; ///< from col0 to col_end, the ends of the row or of the block's part
   Results& results;
+  Chunks& chunks;
 
   // The action of a walk on each stage while a chunk is in registers. Reductions and stores are
   // skipped in walks for another purpose.
@@ -35,9 +41,11 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
   /// without columns has one chunk, so that an element stored once per row is stored.
   template <class Action, class... Ss, class Use>
   INGOT_DEVICE void walk(List<Ss...>, Use use) const {
-    for (i64 col0 = 0; col0 == 0 || col0 < rows.col_end; col0 += L::kTileCols) {
+    i32 number = 0;
+    for (i64 col0 = rows.col0; col0 == rows.col0 || col0 < rows.col_end; col0 += L::kTileCols) {
       TileContext context = rows;
       context.col0 = col0;
+      chunks.begin(context, number++);
       Fragment<L, kSlots> fragment;
       const HeldTile<L, kSlots, Params, Results> tile{params, context, fragment, results};
       (Action::run(tile, static_cast<Ss*>(nullptr)), ...);
@@ -51,9 +59,9 @@ template <class L, int kSlots, class Params, class Results> struct StreamedTile 
     static_assert(R::kSpan == Span::row, "a chunk holds parts of segments and of columns");
     ReduceResult<R, L>& result = results.template of<R>();
     init_states<typename R::Reducer>(result.state);
-    ChunkSums<R, L> chunks;
+    ChunkSums<R, L> sums;
     walk<MapsOnly>(before, [&](const TileContext& context, Fragment<L, kSlots>& fragment) {
-      chunks.add(params, context, fragment, results, result.state);
+      sums.add(params, context, fragment, results, result.state);
     });
     merge_apart<R, L>(rows, result.state, region);
     finish_states<R, L>(params, result);
@@ -82,8 +90,9 @@ template <class K> INGOT_DEVICE void streamed(const typename K::Params& params) 
     if (again) context.barrier();
     again = true;
     Results results(context.thread);
-    using Tile = StreamedTile<L, K::kSlots, typename K::Params, Results>;
-    const Tile tile{params, context, results};
+    Reread chunks;
+    using Tile = StreamedTile<L, K::kSlots, typename K::Params, Results, Reread>;
+    const Tile tile{params, context, results, chunks};
     tile.reductions(List<>(), Stages(), context.scratch);
     tile.template walk<typename Tile::MapsAndStores>(
         Stages(), [](const TileContext&, Fragment<L, K::kSlots>&) {});

@@ -14,6 +14,7 @@ namespace sizes {
 struct Tile {
   int rows, cols; ///< kTileRows, kTileCols
   int vec, row_warps, col_warps, run, warp_cols;
+  int cluster = 1; ///< kCluster
 };
 
 constexpr Tile mma_tile(int rows, int cols, int warp_rows, int warp_cols) {
@@ -28,12 +29,12 @@ constexpr Tile simt_tile(int rows, int cols) {
   return {rows, cols, 4, 1, kSimtThreads / 32, 4 * simt_threads_n(rows), cols};
 }
 
-/// Loaded rows: `per_row` threads share one.
-constexpr Tile row_tile(int threads, int per_row, int chunks, int vec) {
+/// Loaded rows: `per_row` threads of each of `blocks` blocks share one.
+constexpr Tile row_tile(int threads, int per_row, int chunks, int vec, int blocks) {
   const int lanes = per_row < 32 ? per_row : 32, row_warps = per_row < 32 ? 1 : per_row / 32;
   const int cols = per_row * chunks * vec, run = lanes * vec;
-  return {threads / per_row,          cols, vec, row_warps, threads / 32 / row_warps, run,
-          row_warps == 1 ? cols : run};
+  return {threads / per_row,           cols,  vec, row_warps, threads / 32 / row_warps, run,
+          row_warps == 1 ? cols : run, blocks};
 }
 
 /// Loaded rows, `rows_of_a_lane` to a lane.
@@ -127,6 +128,25 @@ constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_t
   const int ring = stages * stage_bytes(rows, cols, depth, 4);
   const int fast = ring + (has_totals ? rows * cols * 4 : 0) + (rows + cols) * 4;
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
+}
+
+/// The kept skeleton: the columns of a row that one of `blocks` blocks has. They begin with whole
+/// lines of memory.
+constexpr long long kept_columns(long long columns, int blocks) {
+  const long long part = (columns + blocks - 1) / blocks;
+  return (part + 127) / 128 * 128;
+}
+/// Blocks of a cluster receive states in two sets of memory, each with an mbarrier.
+constexpr int kMostStateBytes = 32;
+constexpr int exchange_bytes(int blocks) {
+  return blocks > 1 ? 2 * (8 + blocks * kMostStateBytes) : 0;
+}
+/// The kept skeleton has the memory of its stages and that for the exchange, then the operands:
+/// `element` bytes in all, in steps of `step` columns.
+constexpr long long kept_bytes(int stages, long long columns, int blocks, int step, int element) {
+  const long long part = kept_columns(columns, blocks);
+  return (stages + exchange_bytes(blocks) + 127) / 128 * 128 +
+         (part + step - 1) / step * step * element;
 }
 
 /// The packing_rows skeleton: three numbers of each warp.

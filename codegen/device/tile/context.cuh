@@ -7,6 +7,8 @@
 
 namespace ingot {
 
+struct ClusterExchange;
+
 /// Coordinates are those of the kernel's iteration domain: batch, row, column.
 struct TileContext {
   i32 thread; ///< index in the group that owns the tile
@@ -18,6 +20,8 @@ struct TileContext {
   u8* scratch;        ///< the group's scratch in shared memory, aligned to 128 bytes
   i32 barrier_id = 0; ///< the group's, 1 to 15; 0: the group is the whole block
   i32 threads = 0;    ///< of a group that is not the block
+  u8* kept = nullptr; ///< a chunk's kept operands in shared memory (tile/kept.cuh)
+  ClusterExchange* exchange = nullptr; ///< if a cluster shares the tile's rows
 
   /// A barrier of the group.
   INGOT_DEVICE void barrier() const {

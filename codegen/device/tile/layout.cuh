@@ -20,6 +20,7 @@ namespace ingot {
 //   kRowLanes         bits of the lane index that change only the columns: lanes that differ only
 //                     in these bits own the same rows. They are the lowest bits, and all such bits
 //   kRowWarps         warps that own the same rows; row_warp(thread) is the index among them
+//   kCluster          blocks of a cluster that own columns of the same rows
 //   kColLanes, kColWarps, col_warp(thread): likewise for columns
 //   kRun              the columns of a thread come in blocks: j / kVec picks the block, and one
 //                     block index over all lanes of kRowLanes covers kRun adjacent columns that
@@ -41,6 +42,7 @@ template <class L, auto kTile, int... kNumbers> struct Positions {
   static constexpr int kVec = kSizes.vec, kRowVec = 1;
   static constexpr int kRowWarps = kSizes.row_warps, kColWarps = kSizes.col_warps;
   static constexpr int kRun = kSizes.run, kWarpCols = kSizes.warp_cols;
+  static constexpr int kCluster = kSizes.cluster;
   static INGOT_DEVICE int row(int thread, int i) { return L::first_row(thread) + L::row_offset(i); }
   static INGOT_DEVICE int col(int thread, int j) { return L::first_col(thread) + L::col_offset(j); }
 };
@@ -96,10 +98,11 @@ struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>, sizes::simt_tile, kTil
 };
 
 /// Loaded rows: kPerRow threads (a power of two) share a row. They take turns with kVecWidth
-/// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows.
-template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth>
-struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth>, sizes::row_tile,
-                             kThreadCount, kPerRow, kChunks, kVecWidth> {
+/// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows, or its part
+/// of the columns where kSharing blocks share them.
+template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth, int kSharing = 1>
+struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth, kSharing>,
+                             sizes::row_tile, kThreadCount, kPerRow, kChunks, kVecWidth, kSharing> {
   using RowLayout::Positions::kRowWarps;
   static constexpr int kThreads = kThreadCount;
   static constexpr int kRows = 1;

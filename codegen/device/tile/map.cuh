@@ -3,13 +3,9 @@
 // as the operand varies, and passes every element as a Point. Map, reduce and store stages use it.
 #pragma once
 
-#include "tile/bounds.cuh"
-#include "tile/layout.cuh"
-#include "tile/operand.cuh"
+#include "tile/kept.cuh"
 
 namespace ingot {
-
-template <class... Ts> struct List {};
 
 /// The values of one thread for a tile.
 template <class Layout, int kSlots> struct Fragment {
@@ -89,8 +85,12 @@ INGOT_DEVICE void fetch(const Params& params, const TileContext& context,
     } else {
       const i64 row = kAlong == Along::col ? context.row0 : own_row;
       const bool inside = kAlong == Along::col || bounds.row(i);
-      load_adjacent<Adjacent::columns, Layout::kVec, O>(params, context.batch, row, col,
-                                                        inside ? bounds.columns(j) : 0, cell.v);
+      const i32 count = inside ? bounds.columns(j) : 0;
+      if constexpr (Keeps<Layout, O>::kValue)
+        load_kept<Layout, O>(context, j, count, cell.v);
+      else
+        load_adjacent<Adjacent::columns, Layout::kVec, O>(params, context.batch, row, col, count,
+                                                          cell.v);
     }
   }
 }

@@ -9,6 +9,8 @@
 
 namespace ingot {
 
+template <class... Ts> struct List {};
+
 /// The coordinates of the tile on which an element of a tensor depends.
 enum class Along { none, row, col, both };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "math/reducers.cuh"
+#include "tile/cluster_states.cuh"
 #include "tile/map.cuh"
 #include "tile/spans.cuh"
 
@@ -72,16 +73,10 @@ INGOT_DEVICE void init_states(typename Reducer::State (&state)[kCount]) {
 
 /// The state of another lane, word by word.
 template <class State> INGOT_DEVICE State shuffle_state(const State& state, int mask) {
-  static_assert(sizeof(State) % 4 == 0, "states are whole words");
-  union Words {
-    State state;
-    u32 word[sizeof(State) / 4];
-    INGOT_DEVICE Words() {}
-  } mine, theirs;
+  StateWords<State> mine, theirs;
   mine.state = state;
 #pragma unroll
-  for (int w = 0; w < static_cast<int>(sizeof(State) / 4); ++w)
-    theirs.word[w] = ptx::shuffle_xor(mine.word[w], mask);
+  for (int w = 0; w < mine.kCount; ++w) theirs.word[w] = ptx::shuffle_xor(mine.word[w], mask);
   return theirs.state;
 }
 
@@ -98,23 +93,53 @@ INGOT_DEVICE typename Reducer::State merge_warps(const typename Reducer::State* 
   }
 }
 
-/// Merges the states of all threads that share each result. Afterwards all of them hold it. No
-/// other code of this tile uses the scratch `region`. Lower lanes and warps come first on both
-/// sides of a shuffle, so every thread gets the same bits.
-template <class Reducer, class Plan, int kCount>
-INGOT_DEVICE void merge_threads(const TileContext& context,
-                                typename Reducer::State (&state)[kCount], u8* region) {
+/// Merges the states of lanes that differ in the bits of kLanes. Afterwards all of them hold it.
+/// Lower lanes come first on both sides of a shuffle, so every lane gets the same bits.
+template <class Reducer, int kLanes, int kCount>
+INGOT_DEVICE void merge_lanes(i32 lane, typename Reducer::State (&state)[kCount]) {
   using State = typename Reducer::State;
 #pragma unroll
   for (int mask = 1; mask < 32; mask *= 2) {
-    if ((Plan::kLanes & mask) == 0) continue;
-    const bool upper = (context.thread & mask) != 0;
+    if ((kLanes & mask) == 0) continue;
+    const bool upper = (lane & mask) != 0;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
       const State other = shuffle_state(state[k], mask);
       state[k] = upper ? Reducer::merge(other, state[k]) : Reducer::merge(state[k], other);
     }
   }
+}
+
+/// Merges the states of a cluster's blocks, whose warps have theirs in `states`. One warp merges
+/// those of its block and sends the result.
+template <class Reducer, class Plan>
+INGOT_DEVICE typename Reducer::State merge_cluster(const TileContext& context,
+                                                   const typename Reducer::State* states) {
+  using State = typename Reducer::State;
+  constexpr int kBlocks = Plan::kCluster;
+  static_assert(Plan::kPerTile == 1, "the blocks share one row");
+  ClusterExchange& exchange = *context.exchange;
+  const i32 lane = context.thread % 32;
+  State merged[1];
+  if (context.thread < 32) {
+    merged[0] = states[lane % Plan::kWarps];
+    merge_lanes<Reducer, Plan::kWarps - 1>(lane, merged);
+    send_state<kBlocks>(exchange, lane, merged[0]);
+  }
+  exchange.wait();
+  merged[0] = received_state<kBlocks, State>(exchange, lane % kBlocks);
+  merge_lanes<Reducer, kBlocks - 1>(lane, merged);
+  ++exchange.merges;
+  return merged[0];
+}
+
+/// Merges the states of all threads that share each result. Afterwards all of them hold it. No
+/// other code of this tile uses the scratch `region`.
+template <class Reducer, class Plan, int kCount>
+INGOT_DEVICE void merge_threads(const TileContext& context,
+                                typename Reducer::State (&state)[kCount], u8* region) {
+  using State = typename Reducer::State;
+  merge_lanes<Reducer, Plan::kLanes>(context.thread, state);
   if constexpr (Plan::kWarps > 1) {
     State* shared = reinterpret_cast<State*>(region);
     const int warp = Plan::warp(context.thread);
@@ -124,10 +149,14 @@ INGOT_DEVICE void merge_threads(const TileContext& context,
         shared[warp * Plan::kPerTile + Plan::slot(context.thread, k)] = state[k];
     }
     context.barrier();
+    if constexpr (Plan::kCluster > 1) {
+      state[0] = merge_cluster<Reducer, Plan>(context, shared);
+    } else {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k)
-      state[k] = merge_warps<Reducer, 0, Plan::kWarps>(shared + Plan::slot(context.thread, k),
-                                                       Plan::kPerTile);
+      for (int k = 0; k < kCount; ++k)
+        state[k] = merge_warps<Reducer, 0, Plan::kWarps>(shared + Plan::slot(context.thread, k),
+                                                         Plan::kPerTile);
+    }
   }
 }
 

@@ -18,6 +18,7 @@ template <class L, Span kSpan, int kWidth> struct SharedResults {
   static constexpr sizes::Sharing kSharing = sizes::sharing_of(L::kSizes, kSpan, kWidth);
   static constexpr bool kThroughScratch = kSharing.warps == 0;
   static constexpr int kWarps = kSharing.warps;
+  static constexpr int kCluster = L::kCluster;      ///< blocks that share each result
   static constexpr int kPerTile = kSharing.results; ///< results of the tile
 };
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barrier of a cluster of emulated blocks, and the blocks whose memory its stores reach. Used
+// by block.cpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ingot::emulation {
+
+class Block;
+
+/// A phase ends when all threads of all blocks have arrived in it.
+struct Cluster {
+  int threads = 0;             ///< of all blocks
+  std::vector<Block*> blocks;  ///< by rank
+  std::vector<int> arrivals;   ///< by phase
+  std::vector<bool> has_ended; ///< by rank: the block is done
+
+  bool has_passed(int phase) const {
+    return phase < static_cast<int>(arrivals.size()) && arrivals[phase] == threads;
+  }
+  void arrive(int phase) {
+    if (static_cast<int>(arrivals.size()) <= phase) arrivals.resize(phase + 1);
+    ++arrivals[phase];
+  }
+};
+
+} // namespace ingot::emulation
