@@ -32,12 +32,6 @@ KernelParameter number_parameter(Purpose purpose, const std::string& name, const
   return parameter;
 }
 
-KernelParameter packed_parameter(const PackedOperand& operand, const Buffer& buffer) {
-  const Expr elements =
-      dim_expr(operand.batches) * dim_expr(operand.rows) * dim_expr(operand.depth);
-  return {Purpose::packed, facts_of(operand.format).dtype, elements, buffer, {}};
-}
-
 uint32_t append(std::vector<KernelParameter>& parameters, KernelParameter parameter) {
   parameters.push_back(std::move(parameter));
   return static_cast<uint32_t>(parameters.size() - 1);

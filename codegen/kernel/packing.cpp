@@ -61,6 +61,12 @@ PackedOperand packed_operand(const Graph& graph, const Group& group, MatmulSide 
           group.space.extent(group.matmuls[of.matmul].contraction), format};
 }
 
+KernelParameter packed_parameter(const PackedOperand& operand, const Buffer& buffer) {
+  const Expr elements =
+      dim_expr(operand.batches) * dim_expr(operand.rows) * dim_expr(operand.depth);
+  return {Purpose::packed, facts_of(operand.format).dtype, elements, buffer, {}};
+}
+
 Expr packed_bytes(const PackedOperand& operand) {
   const PackFacts& facts = facts_of(operand.format);
   const int64_t size = size_of(facts.dtype);

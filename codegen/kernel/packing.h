@@ -20,6 +20,9 @@ PackFormat pack_format(const Schedule& schedule);
 PackedOperand packed_operand(const Graph& graph, const Group& group, MatmulSide of,
                              PackFormat format);
 
+/// The parameter of a kernel that reads or writes a packed operand.
+KernelParameter packed_parameter(const PackedOperand& operand, const Buffer& buffer);
+
 /// The bytes of a packed operand.
 Expr packed_bytes(const PackedOperand& operand);
 

@@ -139,21 +139,42 @@ llvm::Error take_kept(const ScheduleSite& site, const ScheduleChoice& choice,
   return llvm::Error::success();
 }
 
+/// The group's kernel with the operands that the mainloop of `schedule` reads.
+Kernel with_operands(const ScheduleSite& site, const Schedule& schedule) {
+  Kernel kernel = site.kernel;
+  auto& mainloops = std::get<TileBody>(kernel.body).mainloops;
+  for (MatmulSide of : matmul_sides(site.group)) {
+    MatrixOperand& operand = mainloops[of.matmul].operands[of.side];
+    const MatrixOperand& first = mainloops.front().operands[of.side];
+    operand.packed.reset();
+    if (!reads_packed(schedule.mainloop) || is_mapped(schedule, of)) continue;
+    operand.packing = packed_operand(site.graph, site.group, of, pack_format(schedule));
+    if (of.matmul > 0 && is_same_matrix(first, operand)) {
+      operand.packed = first.packed;
+      continue;
+    }
+    operand.packed = static_cast<uint32_t>(kernel.parameters.size());
+    kernel.parameters.push_back(packed_parameter(operand.packing, {}));
+  }
+  return kernel;
+}
+
 /// The predicted seconds of a launch of the group's kernel, and of the kernels that its schedule
 /// needs beside it in each launch. `params_only`: of depends_only_on_params.
 double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
                       const std::vector<bool>& params_only) {
-  double seconds = predict(site.kernel, schedule, site.device, {}).seconds;
+  if (site.group.matmuls.empty()) return predict(site.kernel, schedule, site.device, {}).seconds;
+  const Kernel kernel = with_operands(site, schedule);
+  double seconds = predict(kernel, schedule, site.device, {}).seconds;
   if (needs_guard(schedule))
-    seconds += predict(site.kernel, guard_schedule(schedule), site.device, {}).seconds;
+    seconds += predict(kernel, guard_schedule(schedule), site.device, {}).seconds;
   if (!reads_packed(schedule.mainloop)) return seconds;
-  const auto& body = std::get<TileBody>(site.kernel.body);
+  const auto& body = std::get<TileBody>(kernel.body);
   for (MatmulSide of : matmul_sides(site.group)) {
     if (is_mapped(schedule, of)) continue;
     const double elements = packed_in_launch(site.graph, site.group, of, params_only);
     if (elements == 0) continue;
-    MatrixOperand operand = body.mainloops[of.matmul].operands[of.side];
-    operand.packing = packed_operand(site.graph, site.group, of, pack_format(schedule));
+    const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
     const Schedule packing = packing_schedule(operand, schedule.operands[of.index()]);
     const DType stored = site.kernel.parameters[operand.from.parameter].dtype;
     const int64_t moved = size_of(stored) + size_of(facts_of(operand.packing.format).dtype);

@@ -16,9 +16,11 @@ namespace {
 
 /// The schedules of the last group's variants and the shared memory planned for each, a line each.
 std::string schedules(const std::string& graph,
-                      MatmulPrecision precision = MatmulPrecision::pedantic) {
+                      MatmulPrecision precision = MatmulPrecision::pedantic,
+                      const std::string& target = "sm_80") {
   CompileOptions options;
   options.precision = precision;
+  options.target = target;
   auto compilation =
       compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), options);
   if (!compilation) return take_error(compilation.takeError()).second;
@@ -307,6 +309,19 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
         "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
   CHECK(softmax("[64, 5, 400]", 1) ==
         "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 4096");
+}
+
+TEST_CASE("schedule: weights that are packed once count with the bytes of their packed form") {
+  // 2 GB of scaled f16 instead of 4 GB of f32 in each launch, of which 128 rows use little.
+  const std::string few = schedules("x: f32[128, 32768], param w: f32[32768, 32768]) {\n"
+                                    "  return linear(x, w)",
+                                    MatmulPrecision::high, "sm_90a");
+  CHECK(llvm::StringRef(few).starts_with("wgmma f16x1"));
+  // Packing them in the launch would move them three times.
+  const std::string inputs = schedules("x: f32[128, 32768], w: f32[32768, 32768]) {\n"
+                                       "  return linear(x, w)",
+                                       MatmulPrecision::high, "sm_90a");
+  CHECK(llvm::StringRef(inputs).starts_with("mma tf32"));
 }
 
 TEST_CASE("schedule: many rows that one reduction reads once are walked by two warps each") {
