@@ -324,6 +324,13 @@ TEST_CASE("schedule: weights that are packed once count with the bytes of their 
   CHECK(llvm::StringRef(inputs).starts_with("mma tf32"));
 }
 
+TEST_CASE("schedule: bulk copies read weights faster than threads do") {
+  CHECK(llvm::StringRef(schedules("x: bf16[128, 32768], w: bf16[32768, 32768]) {\n"
+                                  "  return linear(x, w)",
+                                  MatmulPrecision::high, "sm_90a"))
+            .starts_with("wgmma bf16"));
+}
+
 TEST_CASE("schedule: many rows that one reduction reads once are walked by two warps each") {
   const char* const walked = "streamed 2x2048 threads 128 per-row 64 along-columns vec 4 shared 16";
   auto first = [](const char* graph) {
