@@ -120,6 +120,7 @@ Schedule packing_schedule(const MatrixOperand& operand, const OperandSchedule& f
   const bool has_rows = operand.from.map.contiguous == Coordinate::k && fetched.vec > 1;
   if (!facts_of(operand.packing.format).in_blocks || !has_rows) return s;
   s.skeleton = Skeleton::packing_rows;
+  s.min_blocks_per_sm = 2; // with 130 registers a thread, an SM has one block
   const int64_t depth = assumed(operand.packing.depth);
   while (s.per_row < s.threads && s.per_row * sizes::kPackedHeld < depth) s.per_row *= 2;
   s.tile_m = s.threads / s.per_row;

@@ -98,10 +98,10 @@ struct Schedule {
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
-  int64_t per_row = 32; ///< threads that share a row; along_rows: warps of a block
+  int64_t per_row = 32; ///< threads of a block that share a row; along_rows: warps of a block
   int64_t chunks = 1;   ///< accesses of a thread per row of a tile
   int64_t parts = 1;    ///< split: the most blocks that share a row
-  int64_t cluster = 1;  ///< kept: blocks of a cluster, which share a row; 1, 2, 4 or 8
+  int64_t cluster = 1;  ///< kept: blocks of a cluster, which share a row
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 

@@ -15,12 +15,11 @@ struct Reads {
   void add(const Reads& other);
 };
 
-/// The reads of each walk under a skeleton. A walk of the kept skeleton has not those that an
-/// earlier walk left in shared memory.
+/// The reads of each walk under a skeleton. Under the kept skeleton, a walk does not count reads
+/// that an earlier walk left in shared memory.
 std::vector<Reads> walks_of(const TileBody& body, Skeleton skeleton);
 
-/// The wide reads, as numbers in PointFrame, that more walks than one need, or a walk before the
-/// stores: those that the kept skeleton keeps.
+/// The wide reads of reductions, as numbers in PointFrame. The kept skeleton keeps these.
 std::vector<uint32_t> kept_reads(const TileBody& body);
 
 /// True if the kept skeleton can run a kernel under a schedule: rows reduced as a whole, with a

@@ -121,7 +121,7 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
         }
   for (int64_t per_row : {256, 512})
     for (int64_t held : {8, 16, 32})
-      for (int64_t cluster : {1, 2, 4, 8}) {
+      for (int64_t cluster : kClusterSizes) {
         ScheduleChoice& choice = choices.emplace_back();
         choice.per_row = per_row;
         choice.held = held;

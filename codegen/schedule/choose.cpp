@@ -133,7 +133,7 @@ llvm::Error take_kept(const ScheduleSite& site, const ScheduleChoice& choice,
   auto candidates = kept_candidates(site, schedules, choice);
   if (candidates.empty())
     return make_error(ErrorCode::unsupported,
-                      "the shared memory of {} blocks does not hold the kernel's rows",
+                      "clusters of {} blocks cannot keep the kernel's rows in shared memory",
                       choice.cluster);
   schedules = std::move(candidates.front());
   return llvm::Error::success();

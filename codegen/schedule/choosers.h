@@ -26,8 +26,11 @@ llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSit
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 
-/// Schedules that keep rows in shared memory, each before those of `streamed`, of one family. None
-/// where it does not hold the rows. `choice`: threads and blocks that share a row.
+/// The blocks of a cluster that may share a row: up to 8 run on every card that has clusters.
+inline constexpr int64_t kClusterSizes[] = {1, 2, 4, 8};
+
+/// Schedules that keep rows in shared memory, each before those of `streamed`. None if the memory
+/// does not hold the rows. `choice`: threads and blocks that share a row.
 std::vector<std::vector<Schedule>> kept_candidates(const ScheduleSite& site,
                                                    llvm::ArrayRef<Schedule> streamed,
                                                    const ScheduleChoice& choice);

@@ -10,10 +10,7 @@ namespace ingot {
 namespace {
 
 constexpr int64_t kThreads = 512;
-constexpr int64_t kMostBlocks = 2; ///< of an SM: 64 registers a thread
-/// Of the SMs that run clusters of more than 2 blocks: a cluster lies in one group of SMs, and does
-/// not fill it. An H100 has 132 SMs, and 15 clusters of 8 at a time.
-constexpr int64_t kFilledEighths = 7;
+constexpr int64_t kMostBlocksOfAnSm = 2; ///< 64 registers a thread
 
 /// Elements of a chunk per thread, of which 64 registers hold those of all operands and the states
 /// of the reductions. An H100's layer norm of f32 [4096, 65536] takes 0.826 ms with 8 elements, and
@@ -43,11 +40,12 @@ std::optional<Schedule> kept_rows(const ScheduleSite& site, const Schedule& stre
   if (!can_keep(site.kernel, s)) return std::nullopt;
   s.shared_bytes = shared_bytes(site.kernel, s);
   if (s.shared_bytes > site.device.shared_per_block) return std::nullopt;
-  s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(s.shared_bytes, site.device), 1,
-                                            std::max<int64_t>(1, kMostBlocks * kThreads / threads));
-  const int64_t blocks = site.device.sm_count * s.min_blocks_per_sm;
-  s.most_blocks = (cluster > 2 ? blocks * kFilledEighths / 8 : blocks) / cluster * cluster;
-  return s;
+  s.min_blocks_per_sm =
+      std::clamp<int64_t>(blocks_by_memory(s.shared_bytes, site.device), 1,
+                          std::max<int64_t>(1, kMostBlocksOfAnSm * kThreads / threads));
+  const int64_t sms = cluster > 2 ? site.device.clustered_sms() : site.device.sm_count;
+  s.most_blocks = sms * s.min_blocks_per_sm / cluster * cluster;
+  return s.most_blocks > 0 ? std::optional(s) : std::nullopt;
 }
 
 } // namespace
@@ -60,7 +58,7 @@ std::vector<std::vector<Schedule>> kept_candidates(const ScheduleSite& site,
   if (first.skeleton != Skeleton::streamed || first.row_threads != RowThreads::along_columns)
     return result;
   const bool has_clusters = site.options.family != Family::sm_80;
-  for (int64_t cluster : {1, 2, 4, 8}) {
+  for (int64_t cluster : kClusterSizes) {
     if ((cluster > 1 && !has_clusters) || (choice.cluster > 0 && choice.cluster != cluster))
       continue;
     const auto kept = kept_rows(site, first, choice, cluster);

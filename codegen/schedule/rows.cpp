@@ -214,9 +214,9 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   const int64_t packs = (columns + s.vec - 1) / s.vec;
   int64_t per_row = std::min<int64_t>(power_of_two_at_least(packs), 32);
   if (columns_.is(1) && combines()) per_row = merging_threads();
-  // Enough threads that a row fits in registers, up to a whole block. A longer row is streamed.
-  // If there are rows for all SMs, a reduced row has the fewest threads that hold it. Fewer threads
-  // wait for one another, and an SM has more rows in flight.
+  // Enough threads that a row fits in registers, up to a whole block. A longer row is streamed or
+  // kept. If there are rows for all SMs, a reduced row has the fewest threads that hold it. Fewer
+  // threads wait for one another, and an SM has more rows in flight.
   constexpr int64_t kRowsOfAnSm = 8;
   const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
   const int64_t most = reduces && many ? kMostHeld : usual_held();

@@ -240,7 +240,8 @@ bool Analysis::share_rows() {
     local |= !settled->second;
     if (settled->second) global = r.op;
   }
-  // A warp takes rows together if they are neighbours in memory. Otherwise a block takes one row.
+  // A warp takes rows together if they are neighbours in memory. Otherwise a block takes one row,
+  // or a cluster of blocks does, which is not counted here.
   const Dim rows = bindings_.space.extent(group_.domain.rows),
             columns = bindings_.space.extent(group_.domain.columns);
   const int64_t row_step = rows_are_adjacent(group_, bindings_.space) ? kRowsOfAWarp : 1;

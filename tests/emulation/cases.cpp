@@ -179,7 +179,8 @@ Problem check_sizes(const Case& one, const Compilation& compilation, const Kerne
     // Variants that map operands may still store to any address.
     if (misaligned == Misaligned::outputs && one.target == "sm_80") continue;
     const RunOptions first{{1, true}, "", misaligned};
-    const RunOptions second{{2, false}, "", misaligned, 2};
+    // Several rows of a cluster, or tiles of a block, follow one another in the second run.
+    const RunOptions second{{2, one.choice.cluster > 0}, "", misaligned, 2};
     const Outcome outcome = run_module(compilation, library, pointers(inputs), first);
     for (const Launched& launched : outcome.launches) ran.insert(launched.entry);
     static const char* const names[] = {"aligned", "misaligned", "outputs misaligned"};

@@ -135,6 +135,30 @@ TEST_CASE("emulation: rows of half types and integers") {
         }) == "");
 }
 
+TEST_CASE("emulation: rows in shared memory, of other shapes and types") {
+  // Blocks without columns, slices of one tensor, a batch, a gather, reducers of integers, and
+  // elements that are not finite.
+  std::vector<Case> cases = {
+      {"graph g(x: f32[m, 2056]) { return softmax(x, axis=1) }"},
+      {"graph g(x: f32[m, 8208]) { return softmax(x[:, :4104] * x[:, 4104:], axis=1) }"},
+      {"graph g(x: f32[2, m, 4096], t: f32[2, 1, 4096], i: i64[4096], c: f32[9]) {\n"
+       "  return layer_norm(x + t) * gather(c, i % 9, axis=0) }"},
+      {"graph g(x: i64[m, 4096], y: i32[m, 4096]) {\n"
+       "  return argmax(x, axis=1), reduce_min(y, axis=1), x - sum(x, axis=1, keepdim=true) }"},
+      {"graph g(x: f32[m, 4096]) {\n"
+       "  return softmax(x, axis=1), argmin(x, axis=1), x - reduce_max(x, axis=1, keepdim=true) }"},
+  };
+  cases.back().non_finite = true;
+  for (Case& one : cases) {
+    one.sizes = {{{"m", 5}}};
+    one.target = "sm_90a";
+    one.choice = {.per_row = 64, .held = 8, .cluster = 8};
+    CAPTURE(one.spec);
+    CHECK(llvm::StringRef(schedules_of(one)).contains("cluster 8"));
+  }
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: rows in shared memory, of a block and of a cluster") {
   // Softmax, moments in two sweeps, two reductions of two operands in 16 bits and f32, a vector of
   // the columns, outputs of one element a row, and an operand that the stores alone read.

@@ -79,6 +79,9 @@ TEST_CASE("tuned: rows, held, streamed, shared by blocks, and of lanes") {
   check_candidates({"graph g(x: bf16[5, 2056], w: bf16[2056]) {\n  return softmax(x * w) }"}, 6);
   check_candidates({"graph g(x: f32[3, 40000]) {\n  return layer_norm(x) }"}, 2);
   check_candidates({"graph g(x: f16[300, 72]) {\n  return sum(x, axis=0) }"}, 4);
+  Case kept = {"graph g(x: f32[m, 36864]) {\n  return layer_norm(x) }", {{{"m", 3}}}};
+  kept.target = "sm_90a";
+  check_candidates(kept, 20);
   check_candidates(
       {"graph g(x: bf16[3, 70, 134], y: f32[70, 134]) {\n"
        "  return softmax(x, axis=1), slice(cast(x, f32) + y, [0, 0, 4], [3, 70, 132]) }"},

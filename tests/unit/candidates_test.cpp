@@ -202,6 +202,9 @@ TEST_CASE("tuned schedules: a kept schedule is found for its kernel, and for no 
   llvm::cantFail(tuned.keep(c.rewritten, group, device, options, {other.choice, 1, 2, {}}));
   CHECK(tuned.find(c.rewritten, group, device, options) == other.choice);
   CHECK_FALSE(tuned.find(c.rewritten, group, device_presets()[0], options));
+  ScheduleOptions hopper = options; // its rows may have clusters
+  hopper.family = Family::sm_90a;
+  CHECK_FALSE(tuned.find(c.rewritten, group, device, hopper));
   // A schedule that no tuner could have kept is not used.
   ScheduleChoice odd;
   odd.per_row = 3;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kept skeleton, for rows that registers do not hold. Operands that several walks need are
-// copied to shared memory once. A cluster of blocks shares a row that the memory of one block does
-// not hold (sm_90). While a row's results are stored, the next row arrives in its place.
+// The kept skeleton, for rows that registers do not hold. Operands that a reduction reads are
+// copied to shared memory, where later walks find them. A cluster of blocks shares a row that the
+// memory of one block does not hold (sm_90). While a row's results are stored, the next row arrives
+// in its place.
 #pragma once
 
 #include "kernels/streamed.cuh"
@@ -13,7 +14,8 @@ namespace ingot {
 //   kColumns         columns of a row
 // A tile has one row.
 
-/// Waits until at most `pending` groups of this thread's copies are in flight.
+/// Waits until at most `pending` groups of this thread's copies are in flight. Above kPending it
+/// waits for more groups than that.
 template <i32 kPending = 7> INGOT_DEVICE void wait_for_copies(i32 pending) {
   if constexpr (kPending == 0)
     ptx::cp_async_wait<0>();
@@ -37,12 +39,14 @@ template <class L> struct KeptChunks {
 
   /// Starts the copies of a whole row. `row` has at least one chunk.
   template <class Params> INGOT_DEVICE void copy(const Params& params, const TileContext& row) {
+    i32 number = 0;
     for (i64 col0 = row.col0; col0 == row.col0 || col0 < row.col_end; col0 += L::kTileCols) {
       TileContext chunk = row;
       chunk.col0 = col0;
-      chunk.kept = base + under_way++ * kChunkBytes;
+      chunk.kept = base + number++ * kChunkBytes;
       L::copy(params, chunk);
     }
+    under_way = number;
   }
 };
 
@@ -67,8 +71,8 @@ template <class K> INGOT_DEVICE void kept(const typename K::Params& params) {
   constexpr i64 kWidth = sizes::kept_columns(K::kColumns, L::kCluster);
   const i32 rank = ptx::block_index() % L::kCluster;
   const i64 first_col = min_of(rank * kWidth, K::kColumns);
-  const u32 behind_stages = sizes::region(KeptBytes<K>::kStages);
-  ClusterExchange exchange{ptx::shared_address(ptx::shared_memory()) + behind_stages,
+  ClusterExchange exchange{ptx::shared_address(ptx::shared_memory()) +
+                               sizes::exchange_offset(KeptBytes<K>::kStages),
                            static_cast<u32>(rank)};
   if constexpr (L::kCluster > 1) {
     if (ptx::thread_index() == 0) exchange.make();
@@ -88,7 +92,8 @@ template <class K> INGOT_DEVICE void kept(const typename K::Params& params) {
   if constexpr (L::kCluster > 1) ptx::cluster_wait();
   for (bool again = false; index < rows; index += clusters, again = true) {
     const TileContext row = row_of(index);
-    // Threads read the scratch of the last row until here; in a cluster, until they received.
+    // Until here, threads may read the scratch of the last row. In a cluster they have read it
+    // when its states arrive.
     if (L::kCluster == 1 && again) row.barrier();
     Results results(row.thread);
     const Tile tile{params, row, results, chunks};

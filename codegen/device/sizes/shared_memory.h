@@ -130,14 +130,14 @@ constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_t
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }
 
-/// The kept skeleton: the columns of a row that one of `blocks` blocks has. They begin with whole
-/// lines of memory.
+/// The kept skeleton: the columns of a row that one of `blocks` blocks has, a multiple of 128.
 constexpr long long kept_columns(long long columns, int blocks) {
   const long long part = (columns + blocks - 1) / blocks;
   return (part + 127) / 128 * 128;
 }
 /// Blocks of a cluster receive states in two sets of memory, each with an mbarrier.
 constexpr int kMostStateBytes = 32;
+constexpr int exchange_offset(int stages) { return region(stages); }
 constexpr int exchange_bytes(int blocks) {
   return blocks > 1 ? 2 * (8 + blocks * kMostStateBytes) : 0;
 }

@@ -9,8 +9,9 @@
 namespace ingot {
 
 // Merges use two sets of memory in turn, each with an mbarrier and a state of every block. A block
-// sends its state of merge n + 2 after it has received all of merge n + 1. Their senders have read
-// the states of merge n, so nothing in the set is needed any more.
+// sends its state of merge n + 2 after it has received all of merge n + 1. Their senders sent
+// behind a barrier of their threads, which had read the states of merge n. So nothing in the set is
+// needed any more.
 
 /// The memory in which a block receives states, and the number of merges so far.
 struct ClusterExchange {
@@ -18,7 +19,7 @@ struct ClusterExchange {
   u32 rank; ///< of this block
   u32 merges = 0;
 
-  /// By one thread. The cluster may send after a barrier.
+  /// By one thread. Blocks may send after a barrier of the cluster.
   INGOT_DEVICE void make() const {
     for (u32 set = 0; set < 2; ++set) ptx::make_mbarrier(base + 8 * set, 1);
     ptx::publish_mbarriers();

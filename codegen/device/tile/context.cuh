@@ -21,7 +21,7 @@ struct TileContext {
   i32 barrier_id = 0; ///< the group's, 1 to 15; 0: the group is the whole block
   i32 threads = 0;    ///< of a group that is not the block
   u8* kept = nullptr; ///< a chunk's kept operands in shared memory (tile/kept.cuh)
-  ClusterExchange* exchange = nullptr; ///< if a cluster shares the tile's rows
+  ClusterExchange* exchange = nullptr; ///< used if a cluster shares the tile's rows
 
   /// A barrier of the group.
   INGOT_DEVICE void barrier() const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands whose row stays in shared memory while the stages go through it several times. A thread
-// reads only the elements that it copied itself, so it waits for its own copies and for nobody
-// else.
+// Operands whose row stays in shared memory while the stages go through it. A thread reads only the
+// elements that it copied itself, so it waits for its own copies and for nobody else.
 #pragma once
 
 #include "ptx/cp_async.cuh"

@@ -99,10 +99,10 @@ struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>, sizes::simt_tile, kTil
 
 /// Loaded rows: kPerRow threads (a power of two) share a row. They take turns with kVecWidth
 /// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows, or its part
-/// of the columns where kSharing blocks share them.
-template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth, int kSharing = 1>
-struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth, kSharing>,
-                             sizes::row_tile, kThreadCount, kPerRow, kChunks, kVecWidth, kSharing> {
+/// of the columns where kBlocks blocks share them.
+template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth, int kBlocks = 1>
+struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth, kBlocks>,
+                             sizes::row_tile, kThreadCount, kPerRow, kChunks, kVecWidth, kBlocks> {
   using RowLayout::Positions::kRowWarps;
   static constexpr int kThreads = kThreadCount;
   static constexpr int kRows = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over a tile in any layout: in the thread, over the lanes that share a result, then
-// through the group's scratch. The layout and the sizes alone determine every tree, so two runs
-// give the same bits.
+// Reductions over a tile in any layout: in the thread, over the lanes that share a result, through
+// the group's scratch, then over the blocks of a cluster. The layout and the sizes alone determine
+// every tree, so two runs give the same bits.
 #pragma once
 
 #include "math/reducers.cuh"
@@ -110,8 +110,8 @@ INGOT_DEVICE void merge_lanes(i32 lane, typename Reducer::State (&state)[kCount]
   }
 }
 
-/// Merges the states of a cluster's blocks, whose warps have theirs in `states`. One warp merges
-/// those of its block and sends the result.
+/// Merges the states of a cluster's blocks, behind a barrier of the block. Its warps have their
+/// states in `states`; one warp merges these and sends the result.
 template <class Reducer, class Plan>
 INGOT_DEVICE typename Reducer::State merge_cluster(const TileContext& context,
                                                    const typename Reducer::State* states) {
@@ -140,6 +140,7 @@ INGOT_DEVICE void merge_threads(const TileContext& context,
                                 typename Reducer::State (&state)[kCount], u8* region) {
   using State = typename Reducer::State;
   merge_lanes<Reducer, Plan::kLanes>(context.thread, state);
+  static_assert(Plan::kCluster == 1 || Plan::kWarps > 1, "a block of a cluster has several warps");
   if constexpr (Plan::kWarps > 1) {
     State* shared = reinterpret_cast<State*>(region);
     const int warp = Plan::warp(context.thread);

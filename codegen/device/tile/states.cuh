@@ -47,6 +47,7 @@ INGOT_DEVICE void merge_states(const Params& params, const TileContext& context,
                                u8* region) {
   using Reducer = typename M::Reducer;
   using Plan = SpanPlan<L, Span::row, 0>;
+  static_assert(Plan::kCluster == 1, "each block would count all states");
   ReduceResult<M, L>& result = results.template of<M>();
   // The threads that share a row: lanes of the low bits, then warps.
   constexpr int kLanes = L::kRowLanes + 1;

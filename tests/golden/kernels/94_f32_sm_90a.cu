@@ -180,7 +180,7 @@ product_moments_ec98c2e8f6cf7fda_v1(const f32* in0, const f32* in1, const f32* i
 } // namespace product_moments_ec98c2e8f6cf7fda
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
-namespace packed_78adda786eb7a472 {
+namespace packed_e0abd3b4789193a6 {
 using namespace ingot;
 
 struct Params {
@@ -204,8 +204,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_78adda786eb7a472_v0(const f32* in0, u8* packed0) {
+extern "C" __global__ void __launch_bounds__(256, 2)
+packed_e0abd3b4789193a6_v0(const f32* in0, u8* packed0) {
   packing_rows<Kernel<V0>>({in0, packed0});
 }
 
@@ -214,14 +214,14 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_78adda786eb7a472_v1(const f32* in0, u8* packed0) {
+packed_e0abd3b4789193a6_v1(const f32* in0, u8* packed0) {
   packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace packed_78adda786eb7a472
+} // namespace packed_e0abd3b4789193a6
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_b
-namespace packed_839bd0d81ace41eb {
+namespace packed_cc223a84f53e40bf {
 using namespace ingot;
 
 struct Params {
@@ -245,8 +245,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_839bd0d81ace41eb_v0(const f32* in0, u8* packed0) {
+extern "C" __global__ void __launch_bounds__(256, 2)
+packed_cc223a84f53e40bf_v0(const f32* in0, u8* packed0) {
   packing_rows<Kernel<V0>>({in0, packed0});
 }
 
@@ -255,11 +255,11 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_839bd0d81ace41eb_v1(const f32* in0, u8* packed0) {
+packed_cc223a84f53e40bf_v1(const f32* in0, u8* packed0) {
   packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace packed_839bd0d81ace41eb
+} // namespace packed_cc223a84f53e40bf
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_guard
 //   v6 = matmul(x, w, transpose_b=true); h = add(v6, v8); v11 = maximum(h, -1)

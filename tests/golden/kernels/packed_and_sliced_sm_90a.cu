@@ -101,7 +101,7 @@ product_7c0471394054a135_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* pa
 } // namespace product_7c0471394054a135
 
 // mixed_0_packed_a
-namespace packed_9d95f027c5e02084 {
+namespace packed_8835b6fa6da54b10 {
 using namespace ingot;
 
 struct Params {
@@ -125,8 +125,8 @@ template <class V> struct Kernel {
 struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_9d95f027c5e02084_v0(const bf16* in0, u8* packed0) {
+extern "C" __global__ void __launch_bounds__(256, 2)
+packed_8835b6fa6da54b10_v0(const bf16* in0, u8* packed0) {
   packing_rows<Kernel<V0>>({in0, packed0});
 }
 
@@ -135,9 +135,9 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_9d95f027c5e02084_v1(const bf16* in0, u8* packed0) {
+packed_8835b6fa6da54b10_v1(const bf16* in0, u8* packed0) {
   packing_tiles<Kernel<V1>>({in0, packed0});
 }
 
-} // namespace packed_9d95f027c5e02084
+} // namespace packed_8835b6fa6da54b10
 
