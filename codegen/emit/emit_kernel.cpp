@@ -4,7 +4,6 @@
 
 #include "codegen/emit/emit_body.h"
 #include "codegen/emit/mainloops.h"
-#include "codegen/kernel/mapping.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -116,9 +115,8 @@ std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   return names;
 }
 
-/// Variants by mma.sync take no tensor maps.
 bool KernelEmitter::takes(size_t v, const KernelParameter& parameter) const {
-  return parameter.purpose != Purpose::map || is_wgmma(kernel_.variants[v].schedule.mainloop);
+  return parameter.purpose != Purpose::map || !kernel_.variants[v].maps.empty();
 }
 
 std::vector<Argument> KernelEmitter::arguments(size_t v) const {
@@ -128,18 +126,12 @@ std::vector<Argument> KernelEmitter::arguments(size_t v) const {
     Argument& argument = result.emplace_back(kernel_.parameters[k].buffer.argument);
     if (argument.kind == ArgumentKind::dim) argument.name = names_[k];
   }
-  if (!tile()) return result;
-  const Schedule& s = kernel_.variants[v].schedule;
-  for (size_t m = 0; m < tile()->mainloops.size(); ++m)
-    for (uint32_t side : {0u, 1u}) {
-      const MatrixOperand& operand = tile()->mainloops[m].operands[side];
-      if (!operand.map || !is_mapped(s, {m, side})) continue;
-      const uint32_t tensor = operand.from.parameter;
-      Argument& argument = result[*operand.map]; // a variant that maps takes all parameters
-      INGOT_ASSERT(argument.kind == ArgumentKind::tensormap);
-      argument.map = tensor_map(operand, {m, side}, s, tensor, kernel_.parameters[tensor].dtype);
-      argument.offset = operand.mapping.first * size_of(argument.map.dtype);
-    }
+  for (const VariantMap& map : kernel_.variants[v].maps) {
+    Argument& argument = result[map.parameter]; // a variant with maps takes all parameters
+    INGOT_ASSERT(argument.kind == ArgumentKind::tensormap);
+    argument.map = map.map;
+    argument.offset = map.first;
+  }
   return result;
 }
 

@@ -231,8 +231,11 @@ Kernel Completion::run() {
     for (MatmulSide of : matmul_sides(group_)) is_mapped(first, of) ? add_map(of) : add_packed(of);
   if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
-    kernel_.variants.push_back(
-        {schedule, {}, tile_launch(body_, schedule), tile_columns_of(body_, schedule)});
+    kernel_.variants.push_back({schedule,
+                                {},
+                                tile_launch(body_, schedule),
+                                tile_columns_of(body_, schedule),
+                                tensor_maps(kernel_, schedule)});
   add_dims(graph_, kernel_);
   set_predicates(kernel_);
   return std::move(kernel_);
@@ -276,7 +279,7 @@ Kernel build_packing(const KernelSite& site, MatmulSide of) {
   for (const Schedule* schedule : {&site.schedules.front(), &site.schedules.back()}) {
     Schedule packing = packing_schedule(packed, schedule->operands[of.index()]);
     packing.shared_bytes = shared_bytes(kernel, packing);
-    kernel.variants.push_back({packing, {}, packing_launch(packed.packing, packing), {}});
+    kernel.variants.push_back({packing, {}, packing_launch(packed.packing, packing), {}, {}});
   }
   set_predicates(kernel);
   return kernel;

@@ -271,12 +271,20 @@ struct PackingBody {
   std::vector<OpId> ops; ///< a note: the prologue's ops in the graph
 };
 
+/// A tensor map that a variant takes.
+struct VariantMap {
+  uint32_t parameter = 0; ///< the parameter of the map
+  TensorMap map;          ///< its `argument` is the tensor's parameter
+  Expr first;             ///< bytes from the tensor's pointer to the first element
+};
+
 /// One way to run a kernel, with the conditions for it.
 struct Variant {
   Schedule schedule;
   std::vector<Predicate> when; ///< empty: always
   LaunchShape launch;
-  Expr tile_columns; ///< distance of tiles along the columns
+  Expr tile_columns;            ///< distance of tiles along the columns
+  std::vector<VariantMap> maps; ///< one for each parameter that is a map; none: it takes none
 };
 
 /// K is split: the blocks that share a tile take a part of K each (tile/split_k.cuh).

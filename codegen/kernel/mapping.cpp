@@ -68,11 +68,14 @@ MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide 
   return mapped;
 }
 
-TensorMap tensor_map(const MatrixOperand& operand, MatmulSide of, const Schedule& schedule,
-                     uint32_t argument, DType dtype) {
+namespace {
+
+TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, MatmulSide of,
+                     const Schedule& schedule) {
   const MappedOperand& mapping = operand.mapping;
+  const DType dtype = kernel.parameters[operand.from.parameter].dtype;
   TensorMap map;
-  map.argument = argument;
+  map.argument = operand.from.parameter;
   map.dtype = dtype;
   map.extents = mapping.extents;
   for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size_of(dtype);
@@ -81,6 +84,23 @@ TensorMap tensor_map(const MatrixOperand& operand, MatmulSide of, const Schedule
   const auto blocks = static_cast<int>(of.side == 0 ? schedule.warp_m / 16 : 1);
   map.box = {sizes::kBoxElements, sizes::box_lines(is_k, lines, blocks), 1};
   return map;
+}
+
+} // namespace
+
+std::vector<VariantMap> tensor_maps(const Kernel& kernel, const Schedule& schedule) {
+  std::vector<VariantMap> maps;
+  const auto& mainloops = std::get<TileBody>(kernel.body).mainloops;
+  for (uint32_t m = 0; m < mainloops.size(); ++m)
+    for (uint32_t side : {0u, 1u}) {
+      const MatrixOperand& operand = mainloops[m].operands[side];
+      if (!operand.map || !is_mapped(schedule, {m, side})) continue;
+      if (llvm::any_of(maps, [&](const auto& known) { return known.parameter == *operand.map; }))
+        continue;
+      const TensorMap map = tensor_map(kernel, operand, {m, side}, schedule);
+      maps.push_back({*operand.map, map, operand.mapping.first * size_of(map.dtype)});
+    }
+  return maps;
 }
 
 } // namespace ingot

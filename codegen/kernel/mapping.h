@@ -24,8 +24,8 @@ inline constexpr int64_t kMapAlignment = 16;
 MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
                              const MatrixOperand& operand);
 
-/// The map of an operand for the copies of a schedule. Its tensor is argument `argument`.
-TensorMap tensor_map(const MatrixOperand& operand, MatmulSide of, const Schedule& schedule,
-                     uint32_t argument, DType dtype);
+/// The maps for the copies of a schedule, whose operands have their parameters. Operands that are
+/// one matrix share a map.
+std::vector<VariantMap> tensor_maps(const Kernel& kernel, const Schedule& schedule);
 
 } // namespace ingot

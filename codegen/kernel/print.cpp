@@ -184,6 +184,9 @@ void KernelPrinter::print(const Variant& variant) {
   out_.line("    when {}", when.empty() ? "always" : fmt::format("{}", fmt::join(when, ", ")));
   out_.line("    grid {} shared {}", variant.launch.grid[0].text(),
             variant.launch.shared_bytes.text());
+  for (const VariantMap& map : variant.maps)
+    out_.line("    {} maps {} + {} bytes, box {} x {}", names_[map.parameter],
+              names_[map.map.argument], map.first.text(), map.map.box[1], map.map.box[0]);
 }
 
 std::string KernelPrinter::run() {

@@ -28,6 +28,8 @@ struct ClusterExchange {
   template <int kBlocks> INGOT_DEVICE u32 place(u32 sender) const {
     return base + 16 + (merges % 2 * kBlocks + sender) * sizes::kMostStateBytes;
   }
+  /// States count at the mbarrier as they arrive, as bulk copies do. An acquire of the cluster
+  /// would empty L1.
   INGOT_DEVICE void wait() const { ptx::wait_phase(mbarrier(), merges / 2 % 2); }
 };
 
