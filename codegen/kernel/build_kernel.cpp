@@ -97,7 +97,6 @@ public:
 private:
   void place_parameters();
   void count_states();
-  const MatrixOperand* shared_operand(MatmulSide of) const;
   void add_packed(MatmulSide of);
   void add_map(MatmulSide of);
   void add_split();
@@ -146,31 +145,17 @@ void Completion::count_states() {
   }
 }
 
-/// The operand of the first matmul on this side, if it is the same matrix: a pair with one A has
-/// one map, or one packed operand.
-const MatrixOperand* Completion::shared_operand(MatmulSide of) const {
-  const MatrixOperand& first = body_.mainloops.front().operands[of.side];
-  const MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-  return of.matmul > 0 && is_same_matrix(first, operand) ? &first : nullptr;
-}
-
 void Completion::add_packed(MatmulSide of) {
-  MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-  operand.packing = packed_operand(graph_, group_, of, pack_format(site_.schedules.front()));
-  if (const MatrixOperand* shared = shared_operand(of); shared && shared->packed) {
-    operand.packed = shared->packed;
-    return;
-  }
-  operand.packed =
-      append(kernel_.parameters,
-             packed_parameter(operand.packing,
-                              site_.buffers.packed.at({group_.matmuls[of.matmul].op, of.side})));
+  const PackFormat format = pack_format(site_.schedules.front());
+  ingot::add_packed(kernel_, of, packed_operand(graph_, group_, of, format), [&] {
+    return site_.buffers.packed.at({group_.matmuls[of.matmul].op, of.side});
+  });
 }
 
 void Completion::add_map(MatmulSide of) {
   MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
   operand.mapping = mapped_operand(graph_, group_, of, operand);
-  if (const MatrixOperand* shared = shared_operand(of); shared && shared->map) {
+  if (const MatrixOperand* shared = shared_operand(body_, of); shared && shared->map) {
     operand.map = shared->map;
     return;
   }

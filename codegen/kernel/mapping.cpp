@@ -49,6 +49,12 @@ bool is_same_matrix(const MatrixOperand& a, const MatrixOperand& b) {
          a.from.map.index == b.from.map.index;
 }
 
+const MatrixOperand* shared_operand(const TileBody& body, MatmulSide of) {
+  const MatrixOperand& first = body.mainloops.front().operands[of.side];
+  const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
+  return of.matmul > 0 && is_same_matrix(first, operand) ? &first : nullptr;
+}
+
 MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
                              const MatrixOperand& operand) {
   const IndexMap& map = operand.from.map;

@@ -17,6 +17,10 @@ bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType co
 /// True if two operands of a kernel are one matrix in memory, which the product takes unchanged.
 bool is_same_matrix(const MatrixOperand& a, const MatrixOperand& b);
 
+/// The operand of the first matmul on a side, if it is the same matrix: a pair with one A has one
+/// map, or one packed operand. Null: it is another matrix.
+const MatrixOperand* shared_operand(const TileBody& body, MatmulSide of);
+
 /// The alignment in bytes of a mapped tensor (CUDA driver API, cuTensorMapEncodeTiled).
 inline constexpr int64_t kMapAlignment = 16;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // See packing.h.
 #include "codegen/kernel/packing.h"
+#include "codegen/kernel/mapping.h"
 
 #include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/index_map.h"
@@ -65,6 +66,19 @@ KernelParameter packed_parameter(const PackedOperand& operand, const Buffer& buf
   const Expr elements =
       dim_expr(operand.batches) * dim_expr(operand.rows) * dim_expr(operand.depth);
   return {Purpose::packed, facts_of(operand.format).dtype, elements, buffer, {}};
+}
+
+void add_packed(Kernel& kernel, MatmulSide of, const PackedOperand& packing,
+                llvm::function_ref<Buffer()> buffer) {
+  auto& body = std::get<TileBody>(kernel.body);
+  MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
+  operand.packing = packing;
+  if (const MatrixOperand* shared = shared_operand(body, of); shared && shared->packed) {
+    operand.packed = shared->packed;
+    return;
+  }
+  operand.packed = static_cast<uint32_t>(kernel.parameters.size());
+  kernel.parameters.push_back(packed_parameter(packing, buffer()));
 }
 
 Expr packed_bytes(const PackedOperand& operand) {

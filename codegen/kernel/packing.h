@@ -23,6 +23,11 @@ PackedOperand packed_operand(const Graph& graph, const Group& group, MatmulSide 
 /// The parameter of a kernel that reads or writes a packed operand.
 KernelParameter packed_parameter(const PackedOperand& operand, const Buffer& buffer);
 
+/// Makes an operand of a kernel packed. It gets a parameter with the memory of `buffer`, unless the
+/// first matmul of a pair has the same matrix.
+void add_packed(Kernel& kernel, MatmulSide of, const PackedOperand& packing,
+                llvm::function_ref<Buffer()> buffer);
+
 /// The bytes of a packed operand.
 Expr packed_bytes(const PackedOperand& operand);
 

@@ -142,19 +142,11 @@ llvm::Error take_kept(const ScheduleSite& site, const ScheduleChoice& choice,
 /// The group's kernel with the operands that the mainloop of `schedule` reads.
 Kernel with_operands(const ScheduleSite& site, const Schedule& schedule) {
   Kernel kernel = site.kernel;
-  auto& mainloops = std::get<TileBody>(kernel.body).mainloops;
+  if (!reads_packed(schedule.mainloop)) return kernel;
   for (MatmulSide of : matmul_sides(site.group)) {
-    MatrixOperand& operand = mainloops[of.matmul].operands[of.side];
-    const MatrixOperand& first = mainloops.front().operands[of.side];
-    operand.packed.reset();
-    if (!reads_packed(schedule.mainloop) || is_mapped(schedule, of)) continue;
-    operand.packing = packed_operand(site.graph, site.group, of, pack_format(schedule));
-    if (of.matmul > 0 && is_same_matrix(first, operand)) {
-      operand.packed = first.packed;
-      continue;
-    }
-    operand.packed = static_cast<uint32_t>(kernel.parameters.size());
-    kernel.parameters.push_back(packed_parameter(operand.packing, {}));
+    if (is_mapped(schedule, of)) continue;
+    add_packed(kernel, of, packed_operand(site.graph, site.group, of, pack_format(schedule)),
+               [] { return Buffer(); });
   }
   return kernel;
 }
@@ -163,7 +155,6 @@ Kernel with_operands(const ScheduleSite& site, const Schedule& schedule) {
 /// needs beside it in each launch. `params_only`: of depends_only_on_params.
 double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
                       const std::vector<bool>& params_only) {
-  if (site.group.matmuls.empty()) return predict(site.kernel, schedule, site.device, {}).seconds;
   const Kernel kernel = with_operands(site, schedule);
   double seconds = predict(kernel, schedule, site.device, {}).seconds;
   if (needs_guard(schedule))

@@ -39,7 +39,7 @@ constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions
 constexpr double kPackingTiles = 0.53; ///< share of a copy's rate of the packing_tiles skeleton
 constexpr double kPackingRows = 0.8;   ///< the same of packing_rows
 // Softmax of f32 [4096, 393216] on an H100: 4.44 ms with 16 warps on each of 112 SMs.
-constexpr double kKeptWarps = 16;    ///< the same of kept rows, which never wait for memory
+constexpr double kKeptWarps = 16;    ///< the warps per SM of kept rows, which do not wait for loads
 constexpr double kFilledCache = 0.9; ///< share of L2 in which rows are found again
 // Softmax of f32 on an H100, in ms. One block on an SM: [2048, 65536] by clusters of 2 0.389,
 // [512, 131072] by 4 0.204, [128, 262144] by 8 0.112. Two blocks: [2048, 65536] by 4 0.385 and by 8

@@ -82,8 +82,8 @@ Progress Block::resume() {
       land_bulk(random_() % bulk_copies_.size());
     thread = pick();
     if (thread < 0) {
-      if (bulk_copies_.empty() && cluster_->blocks.size() > 1) return Progress::paused;
-      if (bulk_copies_.empty()) return fail(deadlock());
+      if (bulk_copies_.empty())
+        return cluster_->blocks.size() > 1 ? Progress::paused : fail(deadlock());
       land_bulk(random_() % bulk_copies_.size());
       continue;
     }

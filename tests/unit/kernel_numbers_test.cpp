@@ -184,7 +184,7 @@ TEST_CASE("traffic: each walk of streamed rows reads the wide tensors, others ar
   }
 }
 
-TEST_CASE("traffic: rows in shared memory are read once, and what the stores alone need") {
+TEST_CASE("traffic: rows in shared memory are read once, and so are operands of the stores alone") {
   Made made;
   const uint32_t x = made.parameter(Purpose::read, DType::f32, kPoints);
   const uint32_t z = made.parameter(Purpose::read, DType::f16, kPoints);

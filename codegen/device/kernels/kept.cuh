@@ -56,7 +56,7 @@ template <class K> struct KeptBytes {
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes;
   static constexpr int kStep = Layout::kThreads * Layout::kVec; ///< columns
   static constexpr int kElement = Layout::kStepBytes / Layout::kVec;
-  static constexpr i64 kFirst = sizes::kept_bytes(kStages, 0, Layout::kCluster, 1, 0);
+  static constexpr int kFirst = sizes::kept_offset(kStages, Layout::kCluster); ///< of the operands
   static constexpr i64 kBytes =
       sizes::kept_bytes(kStages, K::kColumns, Layout::kCluster, kStep, kElement);
 };

@@ -143,10 +143,12 @@ constexpr int exchange_bytes(int blocks) {
 }
 /// The kept skeleton has the memory of its stages and that for the exchange, then the operands:
 /// `element` bytes in all, in steps of `step` columns.
+constexpr int kept_offset(int stages, int blocks) {
+  return (exchange_offset(stages) + exchange_bytes(blocks) + 127) / 128 * 128;
+}
 constexpr long long kept_bytes(int stages, long long columns, int blocks, int step, int element) {
   const long long part = kept_columns(columns, blocks);
-  return (stages + exchange_bytes(blocks) + 127) / 128 * 128 +
-         (part + step - 1) / step * step * element;
+  return kept_offset(stages, blocks) + (part + step - 1) / step * step * element;
 }
 
 /// The packing_rows skeleton: three numbers of each warp.

@@ -30,8 +30,8 @@ template <class L, class... Os> struct Keeping<L, List<Os...>> : L {
     return found;
   }
 
-  /// The place of a thread's access to O: from register j on, the first of its `at` columns. The
-  /// accesses of all threads lie side by side.
+  /// The place of a thread's access to O: its first column is number `at` of the kVec columns from
+  /// register j on. The accesses of all threads lie side by side.
   template <class O> static INGOT_DEVICE u8* place(const TileContext& chunk, int j, int at) {
     const int before =
         j / L::kVec * kStepBytes + offset<O>() + at * static_cast<int>(sizeof(typename O::Element));
