@@ -220,6 +220,15 @@ void Lowering::add_step(ProgramKind program, size_t kernel) {
       .steps.push_back({static_cast<uint32_t>(kernel)});
 }
 
+/// True if a number follows from these sizes.
+bool needs_only(const Expr& number, const std::set<std::string>& sizes) {
+  bool known = true;
+  number.for_each_leaf([&](const Expr& leaf) {
+    known &= leaf.kind() != Expr::Kind::symbol || sizes.count(leaf.name()) > 0;
+  });
+  return known;
+}
+
 /// True if a kernel that packs an operand reads only params and prepared memory, and only the sizes
 /// of their shapes. Other sizes belong to a launch.
 bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
@@ -232,7 +241,7 @@ bool depends_on_params_alone(const Graph& graph, const Kernel& kernel) {
     const ArgumentKind kind = parameter.buffer.argument.kind;
     return parameter.purpose == Purpose::packed || kind == ArgumentKind::param ||
            kind == ArgumentKind::prepared ||
-           (kind == ArgumentKind::dim && sizes.count(parameter.buffer.argument.value.name()) > 0);
+           (kind == ArgumentKind::dim && needs_only(parameter.buffer.argument.value, sizes));
   });
 }
 

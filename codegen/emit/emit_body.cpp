@@ -226,12 +226,14 @@ void BodyWriter::run() {
   write_grid();
 }
 
-/// `{p.packed0, 1, 1024, 8192}`
+/// `{p.packed0, 1, 1024, 8192}`, or `{p.packed0, 1, p.rows, 8192}`
 std::string packed_text(const CodeSpelling& spell, const MatrixOperand& operand) {
   const PackedOperand& extents = operand.packing;
   return fmt::format("{{p.{}, {}, {}, {}}}", spell.parameter(*operand.packed),
                      spell.integer(dim_expr(extents.batches)),
-                     spell.integer(dim_expr(extents.rows)), spell.integer(dim_expr(extents.depth)));
+                     operand.packed_rows ? "p." + spell.parameter(*operand.packed_rows)
+                                         : spell.integer(dim_expr(extents.rows)),
+                     spell.integer(dim_expr(extents.depth)));
 }
 
 } // namespace

@@ -140,6 +140,7 @@ std::string type_text(const KernelParameter& parameter) {
   case Purpose::split_sums: return "f32*";
   case Purpose::split_arrivals: return "u32*";
   case Purpose::split_parts:
+  case Purpose::packed_rows:
   case Purpose::dim: return "i64";
   }
   llvm_unreachable("not a purpose");

@@ -26,6 +26,7 @@ enum class Purpose : uint8_t {
   split_sums,     ///< sums of the blocks that share a tile (split K)
   split_arrivals, ///< arrival counters of these blocks
   split_parts,    ///< int64: the number of blocks that share a tile
+  packed_rows,    ///< int64: the rows of an operand to pack
   dim,            ///< int64: a named dimension
 };
 
@@ -187,8 +188,11 @@ struct MatrixOperand {
   std::vector<std::string> notes; ///< the prologue's ops
   std::optional<uint32_t> packed; ///< the parameter of the packed operand
   PackedOperand packing;          ///< set if there is one
-  std::optional<uint32_t> map;    ///< the parameter of the tensor map, for variants that map it
-  MappedOperand mapping;          ///< set if there is one
+  /// The parameter with packing.rows; none: the code holds them. Kernels that pack take them from
+  /// the launch, so that operands of equal depth share one.
+  std::optional<uint32_t> packed_rows;
+  std::optional<uint32_t> map; ///< the parameter of the tensor map, for variants that map it
+  MappedOperand mapping;       ///< set if there is one
 };
 
 struct Mainloop {

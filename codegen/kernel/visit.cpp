@@ -32,8 +32,9 @@ void walk(const MatrixOperand& operand, Visit visit) {
   walk(operand.prologue, visit);
   if (!operand.packed) return; // the host makes tensor maps
   const PackedOperand& extents = operand.packing;
-  for (const Dim* extent : {&extents.batches, &extents.rows, &extents.depth})
-    visit(dim_expr(*extent));
+  visit(dim_expr(extents.batches));
+  if (!operand.packed_rows) visit(dim_expr(extents.rows));
+  visit(dim_expr(extents.depth));
 }
 
 void walk(const MapStage& stage, Visit visit) { walk(stage.value, visit); }

@@ -14,8 +14,8 @@ using namespace ingot;
 
 namespace {
 
-Compilation compiled(const std::string& graph) {
-  auto compilation = compile_graph(llvm::cantFail(parse_graph(graph, "case")), {});
+Compilation compiled(const std::string& graph, const CompileOptions& options = {}) {
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(graph, "case")), options);
   REQUIRE(bool(compilation));
   return std::move(*compilation);
 }
@@ -81,6 +81,23 @@ TEST_CASE("kernel: equal layers have equal code, whatever their names are") {
   const Compilation wider = compiled("graph g(x: f16[512, 256], param w: f16[512, 256]) {\n"
                                      "  return relu(linear(x, w))\n}");
   CHECK(wider.module.kernels[0].space != other.module.kernels[0].space);
+}
+
+TEST_CASE("kernel: operands of equal depth are packed by the same code") {
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    CAPTURE(target);
+    CompileOptions options;
+    options.device = "h200";
+    options.target = target;
+    const Compilation c = compiled("graph g(x: f32[1024, 2048], w: f32[4096, 2048],\n"
+                                   "        v: f32[512, 4096]) {\n"
+                                   "  return linear(linear(x, w), v) }",
+                                   options);
+    std::map<std::string, std::string> spaces; // by kernel
+    for (const KernelCode& kernel : c.module.kernels) spaces[kernel.name] = kernel.space;
+    CHECK(spaces.at("g_0_packed_a") == spaces.at("g_0_packed_b"));
+    CHECK(spaces.at("g_1_packed_b") != spaces.at("g_0_packed_b")); // a depth of 4096
+  }
 }
 
 TEST_CASE("kernel: names of tensors, values and dims do not reach its code") {

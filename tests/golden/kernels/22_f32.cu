@@ -162,19 +162,20 @@ rows_38d7e9d1ad79e14c_v0(const u8* merged0, f32* out0) {
 } // namespace rows_38d7e9d1ad79e14c
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_packed_a
-namespace packed_f396f709008545d4 {
+namespace packed_b4d45ab7e922dcd9 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
   u8* packed0; // halves of x
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
     using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 1024, 8192}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, p.rows, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
@@ -186,8 +187,8 @@ struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_f396f709008545d4_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
+packed_b4d45ab7e922dcd9_v0(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -195,49 +196,9 @@ struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_f396f709008545d4_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_b4d45ab7e922dcd9_v1(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_f396f709008545d4
-
-// matmul_scale_residualadd_clamp_logsumexp_mish_0_packed_b
-namespace packed_5c148564150c94e6 {
-using namespace ingot;
-
-struct Params {
-  const f32* in0; // w: f32[8192, 8192]
-  u8* packed0; // halves of w
-};
-
-template <class V> struct Kernel {
-  using Params = struct Params;
-  struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 8192, 8192}; }
-    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
-      return p.in0 + (mn * 8192 + k);
-    }
-  };
-};
-
-// packing_tiles 8x512 threads 256 vec 4
-struct V0 {
-  static constexpr int kVec = 4;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_5c148564150c94e6_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
-}
-
-// packing_tiles 8x512 threads 256 vec 1
-struct V1 {
-  static constexpr int kVec = 1;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_5c148564150c94e6_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
-}
-
-} // namespace packed_5c148564150c94e6
+} // namespace packed_b4d45ab7e922dcd9
 

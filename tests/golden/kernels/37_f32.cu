@@ -120,19 +120,20 @@ product_moments_d1f286a28ce5f200_v1(const f32* in0, const f32* in1, const f32* i
 } // namespace product_moments_d1f286a28ce5f200
 
 // matmul_swish_sum_groupnorm_0_packed_a
-namespace packed_5ba692eae47a661e {
+namespace packed_e0c1b92ec8bcbec0 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[32768, 1024]
   u8* packed0; // halves of x
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
     using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 32768, 1024}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, p.rows, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 1024 + k);
     }
@@ -144,8 +145,8 @@ struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_5ba692eae47a661e_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
+packed_e0c1b92ec8bcbec0_v0(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -153,49 +154,9 @@ struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_5ba692eae47a661e_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_e0c1b92ec8bcbec0_v1(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_5ba692eae47a661e
-
-// matmul_swish_sum_groupnorm_0_packed_b
-namespace packed_d4592393d69be293 {
-using namespace ingot;
-
-struct Params {
-  const f32* in0; // w: f32[4096, 1024]
-  u8* packed0; // halves of w
-};
-
-template <class V> struct Kernel {
-  using Params = struct Params;
-  struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 4096, 1024}; }
-    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
-      return p.in0 + (mn * 1024 + k);
-    }
-  };
-};
-
-// packing_tiles 8x512 threads 256 vec 4
-struct V0 {
-  static constexpr int kVec = 4;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_d4592393d69be293_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
-}
-
-// packing_tiles 8x512 threads 256 vec 1
-struct V1 {
-  static constexpr int kVec = 1;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_d4592393d69be293_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
-}
-
-} // namespace packed_d4592393d69be293
+} // namespace packed_e0c1b92ec8bcbec0
 

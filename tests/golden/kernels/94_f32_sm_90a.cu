@@ -180,19 +180,20 @@ product_moments_ec98c2e8f6cf7fda_v1(const f32* in0, const f32* in1, const f32* i
 } // namespace product_moments_ec98c2e8f6cf7fda
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
-namespace packed_e0abd3b4789193a6 {
+namespace packed_a8909524fa83bd9c {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
   u8* packed0; // halves of x
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
     using Packed = PackedHalves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 1024, 8192}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, p.rows, 8192}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
@@ -205,8 +206,8 @@ struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
 extern "C" __global__ void __launch_bounds__(256, 2)
-packed_e0abd3b4789193a6_v0(const f32* in0, u8* packed0) {
-  packing_rows<Kernel<V0>>({in0, packed0});
+packed_a8909524fa83bd9c_v0(const f32* in0, u8* packed0, i64 rows) {
+  packing_rows<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -214,52 +215,11 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_e0abd3b4789193a6_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_a8909524fa83bd9c_v1(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_e0abd3b4789193a6
-
-// gemm_biasadd_hardtanh_mish_groupnorm_1_packed_b
-namespace packed_cc223a84f53e40bf {
-using namespace ingot;
-
-struct Params {
-  const f32* in0; // w: f32[8192, 8192]
-  u8* packed0; // halves of w
-};
-
-template <class V> struct Kernel {
-  using Params = struct Params;
-  struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    using Packed = PackedHalves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 8192, 8192}; }
-    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
-      return p.in0 + (mn * 8192 + k);
-    }
-  };
-  static constexpr int kPerRow = V::kPerRow;
-};
-
-// packing_rows 1x8192 threads 256 vec 4
-struct V0 {
-  static constexpr int kVec = 4, kPerRow = 256;
-};
-extern "C" __global__ void __launch_bounds__(256, 2)
-packed_cc223a84f53e40bf_v0(const f32* in0, u8* packed0) {
-  packing_rows<Kernel<V0>>({in0, packed0});
-}
-
-// packing_tiles 8x512 threads 256 vec 1
-struct V1 {
-  static constexpr int kVec = 1, kPerRow = 32;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_cc223a84f53e40bf_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
-}
-
-} // namespace packed_cc223a84f53e40bf
+} // namespace packed_a8909524fa83bd9c
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_guard
 //   v6 = matmul(x, w, transpose_b=true); h = add(v6, v8); v11 = maximum(h, -1)

@@ -282,19 +282,20 @@ rows_ee5ada7a51257b74_v1(const f32* in0, const f32* in1, const f32* in2, const f
 } // namespace rows_ee5ada7a51257b74
 
 // gemm_scale_batchnorm_0_packed_a
-namespace packed_b86978571a7bd3a1 {
+namespace packed_f91b7b24f87e7036 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // x: f32[16384, 4096]
   u8* packed0; // halves of x
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
     using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 16384, 4096}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, p.rows, 4096}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 4096 + k);
     }
@@ -306,8 +307,8 @@ struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_b86978571a7bd3a1_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
+packed_f91b7b24f87e7036_v0(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -315,49 +316,9 @@ struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_b86978571a7bd3a1_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_f91b7b24f87e7036_v1(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_b86978571a7bd3a1
-
-// gemm_scale_batchnorm_0_packed_b
-namespace packed_52c2cdda1a030df2 {
-using namespace ingot;
-
-struct Params {
-  const f32* in0; // w: f32[4096, 4096]
-  u8* packed0; // halves of w
-};
-
-template <class V> struct Kernel {
-  using Params = struct Params;
-  struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
-    using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 4096, 4096}; }
-    static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
-      return p.in0 + (mn * 4096 + k);
-    }
-  };
-};
-
-// packing_tiles 8x512 threads 256 vec 4
-struct V0 {
-  static constexpr int kVec = 4;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_52c2cdda1a030df2_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
-}
-
-// packing_tiles 8x512 threads 256 vec 1
-struct V1 {
-  static constexpr int kVec = 1;
-};
-extern "C" __global__ void __launch_bounds__(256, 1)
-packed_52c2cdda1a030df2_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
-}
-
-} // namespace packed_52c2cdda1a030df2
+} // namespace packed_f91b7b24f87e7036
 

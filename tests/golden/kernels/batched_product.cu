@@ -77,19 +77,20 @@ product_8a41f46ea77e8520_v1(const f32* in0, const f32* in1, f32* out0, u8* packe
 } // namespace product_8a41f46ea77e8520
 
 // batched_matrix_multiplication_0_packed_a
-namespace packed_af748d3b72a3467f {
+namespace packed_b4185ff238ead284 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
   u8* packed0; // halves of a
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
     using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, 512, 1024}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, p.rows, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (batch * 524288 + mn * 1024 + k);
     }
@@ -101,8 +102,8 @@ struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_af748d3b72a3467f_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
+packed_b4185ff238ead284_v0(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -110,26 +111,27 @@ struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_af748d3b72a3467f_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_b4185ff238ead284_v1(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_af748d3b72a3467f
+} // namespace packed_b4185ff238ead284
 
 // batched_matrix_multiplication_0_packed_b
-namespace packed_5b43f3ea5507efd6 {
+namespace packed_d50d62c44783a152 {
 using namespace ingot;
 
 struct Params {
   const f32* in0; // b: f32[128, 1024, 2048]
   u8* packed0; // halves of b
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<f32, Unchanged, Major::mn, OperandPath::staged, V::kVec, true> {
     using Packed = Halves;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, 2048, 1024}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 128, p.rows, 1024}; }
     static INGOT_DEVICE const f32* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (batch * 2097152 + mn + k * 2048);
     }
@@ -141,8 +143,8 @@ struct V0 {
   static constexpr int kVec = 4;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_5b43f3ea5507efd6_v0(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V0>>({in0, packed0});
+packed_d50d62c44783a152_v0(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -150,9 +152,9 @@ struct V1 {
   static constexpr int kVec = 1;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_5b43f3ea5507efd6_v1(const f32* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_d50d62c44783a152_v1(const f32* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_5b43f3ea5507efd6
+} // namespace packed_d50d62c44783a152
 

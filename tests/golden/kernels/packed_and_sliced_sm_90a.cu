@@ -101,19 +101,20 @@ product_7c0471394054a135_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* pa
 } // namespace product_7c0471394054a135
 
 // mixed_0_packed_a
-namespace packed_8835b6fa6da54b10 {
+namespace packed_e06178139d99a8fe {
 using namespace ingot;
 
 struct Params {
   const bf16* in0; // x: bf16[4096, 4100]
   u8* packed0; // packing of x
+  i64 rows; // rows
 };
 
 template <class V> struct Kernel {
   using Params = struct Params;
   struct Operand : Matrix<bf16, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
     using Packed = PackedAs<bf16>;
-    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 4096, 4100}; }
+    static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, p.rows, 4100}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 4100 + k);
     }
@@ -126,8 +127,8 @@ struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
 extern "C" __global__ void __launch_bounds__(256, 2)
-packed_8835b6fa6da54b10_v0(const bf16* in0, u8* packed0) {
-  packing_rows<Kernel<V0>>({in0, packed0});
+packed_e06178139d99a8fe_v0(const bf16* in0, u8* packed0, i64 rows) {
+  packing_rows<Kernel<V0>>({in0, packed0, rows});
 }
 
 // packing_tiles 8x512 threads 256 vec 1
@@ -135,9 +136,9 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_8835b6fa6da54b10_v1(const bf16* in0, u8* packed0) {
-  packing_tiles<Kernel<V1>>({in0, packed0});
+packed_e06178139d99a8fe_v1(const bf16* in0, u8* packed0, i64 rows) {
+  packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_8835b6fa6da54b10
+} // namespace packed_e06178139d99a8fe
 

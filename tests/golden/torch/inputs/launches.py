@@ -122,6 +122,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* c, const void* kernel,
     for (int i = 0; i < arguments_of(entry.name); ++i)
       std::printf("%s%lld", i ? ", " : "", *static_cast<long long*>(values[i]));
     std::printf("]]\n");
+    break; // equal kernels have the same entries
   }
   return cudaSuccess;
 }
