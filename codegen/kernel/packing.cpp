@@ -87,10 +87,12 @@ Expr packed_bytes(const PackedOperand& operand) {
   const Expr rows = dim_expr(operand.batches) * dim_expr(operand.rows);
   const int64_t record = facts.has_records ? sizes::kHalvedRowBytes : 0;
   if (facts.in_blocks) {
+    const Expr bits = facts.has_records ? rows : Expr(0); // a byte of each row
     const Expr row_blocks = ceil_div(dim_expr(operand.rows), sizes::kPackedRows);
     const Expr depth_blocks = ceil_div(dim_expr(operand.depth), sizes::kPackedDepth);
     const int64_t block = int64_t{sizes::kPackedRows} * sizes::kPackedDepth * size;
-    return dim_expr(operand.batches) * row_blocks * depth_blocks * block + rows * record;
+    return dim_expr(operand.batches) * row_blocks * depth_blocks * block +
+           ceil_div(rows * record, 16) * 16 + bits;
   }
   const Expr aligned = ceil_div(dim_expr(operand.depth), sizes::kHalvesAligned);
   return rows * (aligned * (size * sizes::kHalvesAligned) + record);
@@ -104,6 +106,7 @@ Schedule guard_schedule(const Schedule& schedule) {
   Schedule s = schedule;
   s.skeleton = Skeleton::held;
   s.total_every = 0;
+  s.split_k = 1;
   s.warp_m = 64;
   if (schedule.mainloop == MainloopKind::wgmma_halves) {
     s.mainloop = MainloopKind::guard;
@@ -134,7 +137,8 @@ Schedule packing_schedule(const MatrixOperand& operand, const OperandSchedule& f
   const bool has_rows = operand.from.map.contiguous == Coordinate::k && fetched.vec > 1;
   if (!facts_of(operand.packing.format).in_blocks || !has_rows) return s;
   s.skeleton = Skeleton::packing_rows;
-  s.min_blocks_per_sm = 2; // with 130 registers a thread, an SM has one block
+  // With 130 registers a thread, an SM has one block. With fewer, rows of any length spill.
+  s.min_blocks_per_sm = operand.packing.depth.is_fixed() ? 2 : 1;
   const int64_t depth = assumed(operand.packing.depth);
   while (s.per_row < s.threads && s.per_row * sizes::kPackedHeld < depth) s.per_row *= 2;
   s.tile_m = s.threads / s.per_row;

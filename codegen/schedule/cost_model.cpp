@@ -2,7 +2,6 @@
 // See cost_model.h.
 #include "codegen/schedule/cost_model.h"
 
-#include "codegen/device/sizes/f32_products.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
@@ -30,9 +29,10 @@ constexpr double kArrival = 0.6e-6; ///< from the request for a slot of operands
 constexpr double kFill = 1.2e-6;    ///< the arrival of a tile's first operands
 constexpr double kLatency = 1.0e-6; ///< latency of memory under load
 constexpr double kRowLatency =
-    1.15e-6;                     ///< the same, and again for stores, where a row's threads wait
-constexpr double kPart = 0.4e-6; ///< one block adds a part of a split tile (split_k.cpp)
-constexpr double kBusy = 0.95;   ///< share of a unit's rate at best
+    1.15e-6; ///< the same, and again for stores, where a row's threads wait
+constexpr double kPart =
+    0.4e-6 / (128 * 128);      ///< one block adds an element's part of a split tile (split_k.cpp)
+constexpr double kBusy = 0.95; ///< share of a unit's rate at best
 constexpr double kMultiplying = 0.52;  ///< weight of the products' time beside shared memory's
 constexpr double kSharing = 0.86;      ///< weight of shared memory's time beside the products'
 constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions overlap
@@ -323,7 +323,7 @@ void Predictor::products() {
   const double fill = kFill * static_cast<double>(is_specialised ? 1 : body_.mainloops.size());
   const double rest = (is_specialised ? 0 : fill) +
                       std::max(cost_.stages, stored) / (tiles / sms_) / parts +
-                      (parts > 1 ? kPart * parts : 0);
+                      (parts > 1 ? kPart * parts * static_cast<double>(s_.tile_m * s_.tile_n) : 0);
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);
   const double once = is_specialised ? fill + rest : rest;
@@ -348,12 +348,12 @@ std::string KernelCost::text() const {
 
 namespace {
 
-/// Each SM reads the records of all rows. Tiles that a guard computes are not expected.
+/// Each SM reads a byte of each row. Tiles that a guard computes are not expected.
 KernelCost guard_cost(const Kernel& kernel, const DeviceSpec& device,
                       const std::map<std::string, int64_t>& dims) {
   const auto& body = std::get<TileBody>(kernel.body);
-  const double records = likely_value(body.batch * (body.rows + body.columns), dims);
-  const double read = static_cast<double>(device.sm_count) * records * sizes::kHalvedRowBytes;
+  const double rows = likely_value(body.batch * (body.rows + body.columns), dims);
+  const double read = static_cast<double>(device.sm_count) * rows;
   const double seconds = read / device.l2_bytes_per_second;
   return {.cache = seconds, .seconds = seconds + kLaunch};
 }

@@ -351,3 +351,18 @@ TEST_CASE("emulation: every operation that orders warpgroups in turns is needed"
   check_each(kPhaseWait, turns, 12);
   check_each(kProductWait, turns, 12, {0, 6});
 }
+
+TEST_CASE("emulation: every barrier of a guard that looks at records is needed") {
+  // A fifth of each row of A is strong: bytes do not tell that the rows suit, and records do.
+  // Without the first barrier, the bytes of fewer warps do not tell it either. Behind the second
+  // and the last one, nothing overlays the bytes and the records.
+  Case few = {"graph g(x: f32[200, 300], w: f32[132, 300]) {\n"
+              "  a = x * where(iota(f32, [200, 300], axis=1) < 60.0, 1.0, 1e-6)\n"
+              "  return matmul(a, w, transpose_b=true) }"};
+  few.precision = ingot::MatmulPrecision::highest;
+  few.halves_from = std::numeric_limits<int64_t>::min();
+  few.target = "sm_90a";
+  few.choice.wgmma = 3;
+  REQUIRE(schedules_of(few).find("wgmma f16x3") == 0);
+  check_each(kBarrier, few, 1 + 4, {0, 1, 3});
+}

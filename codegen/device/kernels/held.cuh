@@ -90,7 +90,8 @@ template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& par
 
 /// Whether the stages behind a mainloop go through the tile band by band.
 template <class K, class L> INGOT_DEVICE constexpr bool runs_in_bands() {
-  if constexpr (K::kMatmuls > 0) return RunsInBands<L, typename K::Stages>::kValue;
+  if constexpr (K::kMatmuls > 0)
+    return RunsInBands<L, SkipsTiles<typename K::Source>::kValue, typename K::Stages>::kValue;
   return false;
 }
 
@@ -118,7 +119,7 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     if constexpr (K::Source::kFillsRegisters)
       after = grid.place(unit_of(round) / parts, context.thread, context.scratch);
     if constexpr (kInBands) {
-      run_bands(params, after, fragment, Stages());
+      run_bands<SkipsTiles<typename K::Source>::kValue>(params, after, fragment, Stages());
     } else {
       typename ResultsOf<L, List<>, Stages>::Type results(context.thread);
       run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, Stages());

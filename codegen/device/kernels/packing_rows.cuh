@@ -105,7 +105,7 @@ template <class K> struct PackingRows {
     if constexpr (Split::kScales) {
       split.strong = combined(split.strong, 1, [](u32 a, u32 b) { return a + b; });
       split.weak = combined(split.weak, 2, [](u32 a, u32 b) { return a | b; });
-      if (row < to.rows && lane == 0) to.row(batch, row) = split.record(largest, to.depth);
+      if (row < to.rows && lane == 0) to.put_record(batch, row, split.record(largest, to.depth));
     }
   }
 };

@@ -104,7 +104,7 @@ template <class K> struct PackingTiles {
         split.weak |= ptx::shuffle_xor(split.weak, mask);
       }
       if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
-      to.row(batch, row) = split.record(largest, to.depth);
+      to.put_record(batch, row, split.record(largest, to.depth));
     }
   }
 };

@@ -9,6 +9,7 @@
 #include "tile/bands.cuh"
 #include "tile/matrix.cuh"
 #include "tile/slot_ring.cuh"
+#include "tile/split_k.cuh"
 #include "tile/stages.cuh"
 
 namespace ingot {
@@ -30,24 +31,57 @@ template <class K> struct SpecialisedBytes {
 /// is 3 * 168. With 24 a copying thread spills.
 constexpr int kCopyingRegisters = 40, kMultiplyingRegisters = 232;
 
+/// The units of a launch: its tiles, or their parts of K, which are adjacent.
+template <class K> struct Units {
+  const typename K::Params& params;
+  TileGrid grid;
+  i64 k; ///< of the contraction
+
+  INGOT_DEVICE i64 parts() const {
+    if constexpr (K::kSplitsK) return K::split(params).parts;
+    return 1;
+  }
+  INGOT_DEVICE i64 count() const { return grid.tiles() * parts(); }
+  INGOT_DEVICE TileContext place(i64 unit, i32 thread, u8* scratch) const {
+    return grid.place(unit / parts(), thread, scratch);
+  }
+  INGOT_DEVICE KRange range(i64 unit) const {
+    if constexpr (K::kSplitsK) return part_of<K::Source::kTileK>(k, parts(), unit % parts());
+    return {0, k};
+  }
+  /// Adds the sums of a unit to those of its tile. Returns false if this block does not continue
+  /// with the tile.
+  template <class Fragments>
+  INGOT_DEVICE bool add(i64 unit, const TileContext& tile, Fragments& fragment) const {
+    if constexpr (K::kSplitsK) {
+      const SplitK split = K::split(params);
+      return split.parts == 1 || add_parts<K::Source::kCompensated, K::kMatmuls>(
+                                     split, unit / split.parts, unit % split.parts, tile, fragment);
+    }
+    return true;
+  }
+};
+
 /// Multiplies and runs the stages, by the warpgroups that share a tile.
 template <class K>
-INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const TileGrid& grid, KRange k,
+INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K>& units,
                                  typename K::Source::Ring ring) {
   using Source = typename K::Source;
   using L = typename Source::Layout;
   using Bytes = SpecialisedBytes<K>;
   using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
   constexpr bool kTakesTurns = Bytes::kOwners > 1;
+  static_assert(!kTakesTurns || !K::kSplitsK, "turns pass over slots of equal tiles");
   constexpr bool kHasScratch = ScratchBytes<L, typename K::Stages>::kBytes > 0;
   const i32 own_thread = ptx::thread_index() - 128;
   const i32 thread = own_thread % L::kThreads;
   const i32 owner = kTakesTurns ? ptx::uniform(own_thread / L::kThreads) : 0;
   typename Source::Place place;
-  if (kTakesTurns && owner == 1) place.skip(Source::slots_of(k));
+  if (kTakesTurns && owner == 1) place.skip(Source::slots_of(units.range(0)));
   u32 tiles = 0;
-  for (i64 unit = ptx::block_index() + owner * ptx::block_count(); unit < grid.tiles();
+  for (i64 unit = ptx::block_index() + owner * ptx::block_count(); unit < units.count();
        unit += Bytes::kOwners * ptx::block_count()) {
+    const KRange k = units.range(unit);
     Fragment<L, K::kSlots> fragment;
     if constexpr (kTakesTurns) ring.wait_for_turn(owner, tiles++);
     const auto seen = [&] {
@@ -60,13 +94,14 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const TileGri
     else
       Source::multiply(thread, k, ring, place, fragment.v[0], fragment.v[1], seen);
     if constexpr (kTakesTurns) place.skip(Source::slots_of(k));
-    TileContext tile = grid.place(unit, ptx::opaque(thread),
-                                  ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
+    TileContext tile = units.place(unit, ptx::opaque(thread),
+                                   ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
     tile.barrier_id = 1 + owner;
     tile.threads = L::kThreads;
+    if (!units.add(unit, tile, fragment)) continue;
     if constexpr (K::kMatmuls == 1) Source::finish(params, tile, fragment.v[0]);
-    if constexpr (Source::kInBands && RunsInBands<L, typename K::Stages>::kValue) {
-      run_bands(params, tile, fragment, typename K::Stages());
+    if constexpr (Source::kInBands && RunsInBands<L, false, typename K::Stages>::kValue) {
+      run_bands<false>(params, tile, fragment, typename K::Stages());
     } else {
       Results results(tile.thread);
       run_stages<true>(params, tile, fragment, results, typename K::Stages());
@@ -82,20 +117,20 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
   const TileGrid grid = K::grid(params);
   // Without rows or columns there are no elements to copy, but there is a tile.
   const bool is_empty = grid.rows == 0 || grid.cols == 0;
-  const KRange k = {0, is_empty ? 0 : K::contraction(params, 0)};
+  const Units<K> units = {params, grid, is_empty ? 0 : K::contraction(params, 0)};
   const typename Source::Ring ring = {ptx::shared_address(ptx::shared_memory())};
   if (ptx::thread_index() == 0) ring.make();
   ptx::block_barrier();
   if (ptx::uniform(ptx::thread_index() / 128) != 0) {
     ptx::take_registers<kMultiplyingRegisters>();
-    multiply_tiles<K>(params, grid, k, ring);
+    multiply_tiles<K>(params, units, ring);
     return;
   }
   ptx::give_registers<kCopyingRegisters>();
   typename Source::Place place;
   if (ptx::uniform(ptx::thread_index() / 32) != 0 || !ptx::elect()) return;
-  for (i64 unit = ptx::block_index(); unit < grid.tiles(); unit += ptx::block_count())
-    Source::copy(params, grid.place(unit, 0, nullptr), k, ring, place);
+  for (i64 unit = ptx::block_index(); unit < units.count(); unit += ptx::block_count())
+    Source::copy(params, units.place(unit, 0, nullptr), units.range(unit), ring, place);
 }
 
 } // namespace ingot

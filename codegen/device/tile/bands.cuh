@@ -13,12 +13,14 @@ namespace ingot {
 constexpr int kLeastBandElements = 32;
 
 /// The layout of one band of L: the first half of each thread's rows, or all of them. More bands
-/// read the vectors along columns more often, which products of small K do not hide.
-template <class L> struct Band : L {
-  static constexpr int kHalf = L::kRows / 2;
-  static constexpr bool kIsHalf =
-      kHalf % L::kBandStep == 0 && kHalf * L::kCols >= kLeastBandElements;
-  static constexpr int kRows = kIsHalf ? kHalf : L::kRows;
+/// read the vectors along columns more often, which products of small K do not hide. A kernel that
+/// computes few tiles (kIsRare) has the shortest bands.
+template <class L, bool kIsRare> struct Band : L {
+  static constexpr int kPart = kIsRare ? L::kBandStep : L::kRows / 2;
+  static constexpr bool kIsPart = kPart < L::kRows && L::kRows % kPart == 0 &&
+                                  kPart % L::kBandStep == 0 &&
+                                  (kIsRare || kPart * L::kCols >= kLeastBandElements);
+  static constexpr int kRows = kIsPart ? kPart : L::kRows;
 };
 
 /// Whether a stage reads and writes one row at a time, without the other warps.
@@ -38,16 +40,16 @@ template <class L, class R> struct StaysInRows<L, Reduce<R>> {
 };
 
 /// Whether a held tile of L goes through its stages in bands.
-template <class L, class Stages> struct RunsInBands;
-template <class L, class... Ss> struct RunsInBands<L, List<Ss...>> {
-  static constexpr bool kValue = Band<L>::kIsHalf && (StaysInRows<L, Ss>::kValue && ...);
+template <class L, bool kIsRare, class Stages> struct RunsInBands;
+template <class L, bool kIsRare, class... Ss> struct RunsInBands<L, kIsRare, List<Ss...>> {
+  static constexpr bool kValue = Band<L, kIsRare>::kIsPart && (StaysInRows<L, Ss>::kValue && ...);
 };
 
 /// Runs the stages of a held tile, which RunsInBands.
-template <class L, int kSlots, class Params, class Stages>
+template <bool kIsRare, class L, int kSlots, class Params, class Stages>
 INGOT_DEVICE void run_bands(const Params& params, const TileContext& context,
                             Fragment<L, kSlots>& fragment, Stages stages) {
-  using B = Band<L>;
+  using B = Band<L, kIsRare>;
   // The bounds of a band of a whole tile stay constants.
   const bool whole = context.row_end - context.row0 == L::kTileRows;
 #pragma unroll 1

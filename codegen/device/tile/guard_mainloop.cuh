@@ -20,10 +20,12 @@ template <class Config, class A, class B, class Safe> struct Guard : Safe {
   using Layout = typename Safe::Layout;
 
   /// Whether any tile may be computed here. Returns the same in all threads. Each block looks at
-  /// all rows, because most products have no such tile.
+  /// all rows, because most products have no such tile: at a byte of each, and at the records if
+  /// the bytes do not decide.
   template <class Params> static INGOT_DEVICE bool takes_any(const Params& params) {
     const auto a = A::packed(params);
     const auto b = B::packed(params);
+    if (bytes_suit(a, b)) return false;
     HalvedTile all = HalvedTile::none();
     // Reading is all that most launches do, so a thread has several reads under way.
     constexpr int kUnderWay = 8;
@@ -60,6 +62,46 @@ template <class Config, class A, class B, class Safe> struct Guard : Safe {
   }
 
 private:
+  /// True if all rows of A suit all rows of B by their bytes. Returns the same in all threads.
+  template <class PackedA, class PackedB>
+  static INGOT_DEVICE bool bytes_suit(const PackedA& a, const PackedB& b) {
+    constexpr int kWarps = Layout::kThreads / 32;
+    const u32 own_a = lanes_bits(a), own_b = lanes_bits(b);
+    auto* const warps = reinterpret_cast<u32*>(ptx::shared_memory());
+    const i32 thread = ptx::thread_index();
+    if (thread % 32 == 0) {
+      warps[thread / 32] = own_a;
+      warps[kWarps + thread / 32] = own_b;
+    }
+    ptx::block_barrier();
+    u32 all_a = 0, all_b = 0;
+    for (int warp = 0; warp < kWarps; ++warp) {
+      all_a |= warps[warp];
+      all_b |= warps[kWarps + warp];
+    }
+    ptx::block_barrier(); // records overlay the bits
+    return RowBits::suit(all_a, all_b);
+  }
+
+  /// The RowBits of the rows of a packed operand at which a warp looks, or'ed.
+  template <class Packed> static INGOT_DEVICE u32 lanes_bits(const Packed& of) {
+    using Sixteen = Vector<u32, 4>;
+    const i64 rows = of.batches * of.rows, vectors = rows / 16;
+    const u8* const bytes = of.row_bits();
+    u32 bits = 0;
+#pragma unroll 4
+    for (i64 i = ptx::thread_index(); i < vectors; i += Layout::kThreads) {
+      const Sixteen sixteen = load_vector<4>(reinterpret_cast<const u32*>(bytes) + 4 * i);
+      bits |= sixteen.v[0] | sixteen.v[1] | sixteen.v[2] | sixteen.v[3];
+    }
+    if (const i64 last = vectors * 16 + ptx::thread_index(); last < rows) bits |= bytes[last];
+    bits |= bits >> 16;
+    bits = (bits | bits >> 8) & 0xff;
+#pragma unroll
+    for (int mask = 1; mask < 32; mask *= 2) bits |= ptx::shuffle_xor(bits, mask);
+    return bits;
+  }
+
   /// Whether the records that the threads have merged suit.
   static INGOT_DEVICE bool suits(HalvedTile merged, i32 thread, i64 depth) {
     merged.add_lanes();

@@ -47,6 +47,9 @@ struct Halves {
     store_vector(high(batch, row, k), planes[0]);
     store_vector(low(batch, row, k), planes[1]);
   }
+  INGOT_DEVICE void put_record(i64 batch, i64 row, const HalvedRow& record) const {
+    this->row(batch, row) = record;
+  }
   INGOT_DEVICE HalvedRow& row(i64 batch, i64 row) const {
     auto* all = reinterpret_cast<HalvedRow*>(base + sizes::kHalvesBytes * batches * rows * pitch());
     return all[row_index(batch, row)];

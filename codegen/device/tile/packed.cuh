@@ -12,7 +12,8 @@ namespace ingot {
 /// with zeros to whole blocks. Each element has kPlanes elements of type T. Blocks come in the
 /// order of batch, rows, k, plane. A block has lines of 128 bytes, whose chunks of 16 bytes are
 /// swizzled: chunk c of line r is at chunk c ^ r % 8 (PTX ISA, "Swizzling Modes", 128 bytes).
-/// Behind the blocks are the records of the rows, if Split has any. One matrix may serve a batch.
+/// Behind the blocks are the records of the rows, if Split has any, and behind these, from a
+/// multiple of 16 bytes on, a byte of RowBits for each row. One matrix may serve a batch.
 template <class T, int kPlaneCount, class RowSplit> struct Packed {
   using Element = T;
   using Split = RowSplit; ///< makes the planes of a row
@@ -62,8 +63,22 @@ template <class T, int kPlaneCount, class RowSplit> struct Packed {
     return reinterpret_cast<HalvedRow*>(base + batches * row_blocks() * depth_blocks() * kPlanes *
                                                    kBlockBytes);
   }
-  INGOT_DEVICE HalvedRow& row(i64 batch, i64 row) const {
-    return records()[batches == 1 ? row : batch * rows + row];
+  INGOT_DEVICE const HalvedRow& row(i64 batch, i64 row) const {
+    return records()[row_index(batch, row)];
+  }
+  /// The RowBits of all rows of all batches.
+  INGOT_DEVICE u8* row_bits() const {
+    const i64 bytes = batches * rows * sizes::kHalvedRowBytes;
+    return reinterpret_cast<u8*>(records()) + (bytes + 15) / 16 * 16;
+  }
+  INGOT_DEVICE void put_record(i64 batch, i64 row, const HalvedRow& record) const {
+    records()[row_index(batch, row)] = record;
+    row_bits()[row_index(batch, row)] = static_cast<u8>(RowBits::of(record, depth));
+  }
+
+private:
+  INGOT_DEVICE i64 row_index(i64 batch, i64 row) const {
+    return batches == 1 ? row : batch * rows + row;
   }
 };
 

@@ -39,6 +39,44 @@ struct HalvedRow {
 };
 static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
 
+/// The facts of a record that a whole operand is asked for, as bits. The bits of several rows,
+/// or'ed, are those of their merged record: bit i is set if a row's strong elements are fewer than
+/// kSixteenths[i] sixteenths of it.
+struct RowBits {
+  static constexpr int kLevels = 6;
+  static constexpr u32 kWeak = 1 << kLevels, kNotFinite = 2 << kLevels;
+  static INGOT_DEVICE i64 sixteenths(int level) {
+    constexpr int kSixteenths[] = {4, 8, 9, 10, 12, 14};
+    return kSixteenths[level];
+  }
+
+  static INGOT_DEVICE u32 of(const HalvedRow& row, i64 depth) {
+    u32 bits = 0;
+#pragma unroll
+    for (int level = 0; level < kLevels; ++level)
+      bits |= i64{row.strong} * 16 < sixteenths(level) * depth ? 1u << level : 0;
+    return bits | ((row.flags & HalvedRow::kWeak) != 0 ? kWeak : 0) |
+           ((row.flags & HalvedRow::kNotFinite) != 0 ? kNotFinite : 0);
+  }
+
+  /// Whether rows with these bits suit each other, as HalvedTile::suits (tile/halves.cuh) says: at
+  /// least 17 sixteenths of K strong elements in all.
+  static INGOT_DEVICE bool suit(u32 a, u32 b) {
+    return ((a | b) & (kWeak | kNotFinite)) == 0 ||
+           (((a | b) & kNotFinite) == 0 && least_strong(a) + least_strong(b) >= 17);
+  }
+
+private:
+  /// The least share of strong elements that the bits promise, in sixteenths.
+  static INGOT_DEVICE i64 least_strong(u32 bits) {
+    i64 least = 0;
+#pragma unroll
+    for (int level = 0; level < kLevels; ++level)
+      if ((bits >> level & 1) == 0) least = sixteenths(level);
+    return least;
+  }
+};
+
 /// Splits the elements of a row into kPlanes f16 elements each, and counts for its record.
 template <int kPlanes> struct RowSplit {
   static constexpr bool kScales = true;

@@ -107,10 +107,12 @@ INGOT_DEVICE bool add_parts(const SplitK& split, i64 tile, i64 part, const TileC
   const bool is_last =
       context.thread == 0 && ptx::count_arrival(split.arrivals + tile, last) == last;
   if (!context.barrier_any(is_last)) return false;
+  const i32 parts =
+      ptx::opaque(static_cast<i32>(split.parts)); // so that not all are loaded at once
 #pragma unroll
   for (int m = 0; m < kMatmuls; ++m)
-    Sums::template add<kCompensated>(own_tile + m * Sums::kSize, split.parts, kStride,
-                                     context.thread, fragment.v[m]);
+    Sums::template add<kCompensated>(own_tile + m * Sums::kSize, parts, kStride, context.thread,
+                                     fragment.v[m]);
   return true;
 }
 

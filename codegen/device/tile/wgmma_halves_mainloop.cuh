@@ -19,6 +19,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
   using typename Source::Ring;
   using typename Source::Sums;
   using Layout = typename Source::Layout;
+  static constexpr bool kCompensated = true;
   static constexpr bool kTotals = Config::kTotalEvery > 0;
 
   template <class Seen>

@@ -36,6 +36,7 @@ INGOT_DEVICE void multiply_slots(i32 thread, KRange k, Ring ring, typename Ring:
 
 template <class Config, class A, class B> struct WgmmaMainloop : WgmmaSource<Config, A, B> {
   using Source = WgmmaSource<Config, A, B>;
+  static constexpr bool kCompensated = false;
   using typename Source::Place;
   using typename Source::Ring;
   using typename Source::Sums;

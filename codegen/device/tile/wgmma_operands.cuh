@@ -191,6 +191,7 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
 // A source of the specialised skeleton:
 //   using Layout, Ring, Place
 //   kInBands                               whether the stages run in bands if they can
+//   kCompensated                           how to add its sums (tile/split_k.cuh)
 //   slots_of(k)                            the slots that a tile fills
 //   copy(params, tile, k, ring, place)     by one thread: fills them
 //   multiply(thread, k, ring, place, acc, seen)
