@@ -11,7 +11,7 @@ namespace ingot {
 namespace {
 
 /// Raised when the meaning of a choice changes.
-constexpr int kFormat = 6;
+constexpr int kFormat = 7;
 
 /// The card and everything that a schedule depends on. It contains no names of values, so that the
 /// same kernel of another graph has the same description. Kernels that differ only in which of

@@ -140,13 +140,15 @@ std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule
   for (int64_t tile_m : {64, 128})
     for (int64_t tile_n : {128, 256})
       for (int64_t warp_m : {16, 32})
-        for (int64_t slots : {2, 3, 4, 5, 6}) {
-          ScheduleChoice& choice = choices.emplace_back();
-          choice.tile_m = tile_m;
-          choice.tile_n = tile_n;
-          choice.warp_m = warp_m;
-          choice.wgmma = slots;
-        }
+        for (int64_t slots : {2, 3, 4, 5, 6})
+          for (int64_t split_k : {0, 1}) {
+            ScheduleChoice& choice = choices.emplace_back();
+            choice.tile_m = tile_m;
+            choice.tile_n = tile_n;
+            choice.warp_m = warp_m;
+            choice.wgmma = slots;
+            choice.split_k = split_k;
+          }
   return choices;
 }
 

@@ -83,6 +83,7 @@ ScheduleChoice choice_of(const Schedule& s) {
   if (is_wgmma(s.mainloop)) {
     choice.warp_m = s.warp_m;
     choice.wgmma = s.slots;
+    choice.split_k = s.splits_k() ? 0 : 1;
     return choice;
   }
   choice.min_blocks = s.min_blocks_per_sm;
@@ -118,7 +119,8 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
   for (auto& candidate : family_candidates(site, usual)) {
     const Schedule& s = candidate.front();
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
-        !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m))
+        !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m) ||
+        (choice.split_k == 1 && s.splits_k()))
       continue;
     schedules = std::move(candidate);
     return llvm::Error::success();

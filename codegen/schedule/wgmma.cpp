@@ -88,12 +88,18 @@ bool has_mapped(const Schedule& s) {
   return llvm::any_of(s.operands, [](const auto& o) { return o.path == PathKind::mapped; });
 }
 
+void split_like(Schedule& s, const Schedule& other) {
+  s.split_k = other.split_k;
+  s.split_depth = other.split_depth;
+  s.split_blocks = other.split_blocks;
+}
+
 /// The schedule of sm_80 for tensors that no map may describe. It has the same tiles where others
-/// read the states of tiles.
+/// read the states of tiles, or blocks add parts of them.
 std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mapped,
                                  const Schedule& usual) {
   Schedule s = usual;
-  if (shares_rows(site.group)) {
+  if (shares_rows(site.group) || mapped.splits_k()) {
     ScheduleChoice choice;
     choice.tile_m = mapped.tile_m;
     choice.tile_n = mapped.tile_n;
@@ -101,6 +107,7 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
     auto schedules = choose_product_schedules(site, choice);
     if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
     s = schedules->back();
+    split_like(s, mapped);
     if (!s.cuts_like(mapped)) return std::nullopt;
   }
   s.shared_bytes = shared_bytes(site.kernel, s);
@@ -123,9 +130,13 @@ bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
 /// Whether operands may be mapped. Else all are packed.
 enum class Maps : uint8_t { allowed, none };
 
-/// A product of packed or mapped operands, with the stages of an sm_80 schedule.
+/// Whether blocks share the K of a tile.
+enum class Contraction : uint8_t { whole, split };
+
+/// A product of packed or mapped operands, with the stages of an sm_80 schedule. None if it is not
+/// legal, or if splitting K does not fill the machine.
 std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual,
-                                 const TileShape& shape, Maps maps) {
+                                 const TileShape& shape, Contraction contraction, Maps maps) {
   Schedule s = usual;
   s.skeleton = Skeleton::specialised;
   set_products(site, s);
@@ -142,6 +153,12 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
   s.in_bands = has_long_stages(site, s);
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;
+  if (contraction == Contraction::split) {
+    choose_split(site, s);
+    // Warpgroups that take turns pass over slots of equal tiles.
+    if (!s.splits_k() || s.tiles_at_a_time() > 1 || site.group.matmuls.size() > 1)
+      return std::nullopt;
+  }
   if (usual.vec > 1) s.vec = std::gcd(s.step_n, int64_t{2});
   s.shared_bytes = shared_bytes(site.kernel, s);
   const int64_t guard_bytes = needs_guard(s) ? shared_bytes(site.kernel, guard_schedule(s)) : 0;
@@ -151,10 +168,10 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
 
 /// The variants of a kernel with tiles of a shape; none where they are not legal.
 std::vector<Schedule> variants_of(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual,
-                                  const TileShape& shape, Maps maps) {
+                                  const TileShape& shape, Contraction contraction, Maps maps) {
   std::vector<Schedule> variants;
   for (const Schedule& schedule : usual) {
-    auto variant = by_wgmma(site, schedule, shape, maps);
+    auto variant = by_wgmma(site, schedule, shape, contraction, maps);
     if (!variant) return {};
     variants.push_back(*variant);
   }
@@ -188,11 +205,15 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
   std::vector<std::vector<Schedule>> result;
   const Schedule& first = usual.front();
   if (!first.uses_tensor_cores() || !can_pack(site.graph, site.group)) return result;
-  for (const TileShape& shape : shapes_of(site, first.compute)) {
-    std::vector<Schedule> variants = variants_of(site, usual, shape, Maps::allowed);
-    if (variants.empty()) variants = variants_of(site, usual, shape, Maps::none);
-    if (!variants.empty()) result.push_back(std::move(variants));
-  }
+  for (const TileShape& shape : shapes_of(site, first.compute))
+    for (const Contraction contraction : {Contraction::split, Contraction::whole}) {
+      auto variants = variants_of(site, usual, shape, contraction, Maps::allowed);
+      // Where mma.sync has no such tile for tensors that no map describes, all operands are packed.
+      // Parts have smaller tiles instead.
+      if (variants.empty() && contraction == Contraction::whole)
+        variants = variants_of(site, usual, shape, contraction, Maps::none);
+      if (!variants.empty()) result.push_back(std::move(variants));
+    }
   return result;
 }
 

@@ -366,3 +366,16 @@ TEST_CASE("emulation: every barrier of a guard that looks at records is needed")
   REQUIRE(schedules_of(few).find("wgmma f16x3") == 0);
   check_each(kBarrier, few, 1 + 4, {0, 1, 3});
 }
+
+TEST_CASE("emulation: every barrier of tiles by wgmma that blocks share is needed") {
+  // One before the arrival of a part, and one behind it; one in the sums of columns, and one behind
+  // the last tile, which is idle.
+  Case shared = {"graph g(x: f32[70, 801], w: f32[40, 801]) {\n"
+                 "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
+  shared.precision = ingot::MatmulPrecision::highest;
+  shared.halves_from = std::numeric_limits<int64_t>::min();
+  shared.target = "sm_90a";
+  shared.choice.wgmma = 3;
+  REQUIRE(schedules_of(shared).find("split-k") != std::string::npos);
+  check_each(kGroupBarrier, shared, 4, {3}, 8);
+}

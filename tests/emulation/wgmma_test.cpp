@@ -303,3 +303,50 @@ TEST_CASE("emulation: a guard computes the tiles again that one scaled product d
       CHECK(check_cases({taken}) == "");
     }
 }
+
+TEST_CASE("emulation: blocks share the k of tiles by wgmma") {
+  using P = MatmulPrecision;
+  const std::string rows = "graph g(x: f32[m, 1100], param w: f32[140, 1100]) {\n"
+                           "  return gelu(matmul(x, w, transpose_b=true)) }";
+  const std::string named = "graph g(x: f32[m, k], w: f32[k, 66]) { return relu(matmul(x, w)) }";
+  const std::string sums = "graph g(x: f32[33, 1600], w: f32[66, 1600]) {\n"
+                           "  h = matmul(x, w, transpose_b=true)\n"
+                           "  return h, sum(h, axis=0), reduce_max(h) }";
+  const std::string mapped = "graph g(x: bf16[2, 1064, 40], w: bf16[2, 1064, 72]) {\n"
+                             "  return softmax(matmul(x, w, transpose_a=true)) }";
+  const std::string packed = "graph g(x: f16[70, 1035], w: f16[1035, 128]) {\n"
+                             "  return group_norm(matmul(x, w), groups=2) }";
+  const std::vector<DimBindings> sizes = {{{"m", 0}}, {{"m", 1}}, {{"m", 130}}};
+  const std::vector<DimBindings> depths = {
+      {{"m", 3}, {"k", 1500}}, {{"m", 130}, {"k", 511}}, {{"m", 2}, {"k", 0}}};
+  const std::tuple<std::string, P, std::vector<DimBindings>> cases[] = {
+      {rows, P::highest, sizes},  {rows, P::high, sizes},    {named, P::highest, depths},
+      {named, P::high, depths},   {sums, P::highest, {{}}},  {sums, P::medium, {{}}},
+      {mapped, P::highest, {{}}}, {packed, P::highest, {{}}}};
+  for (const auto& [spec, precision, of_dims] : cases) {
+    CAPTURE(spec);
+    const bool is_halves = precision == P::highest && spec.find("f32") != std::string::npos;
+    const Case one =
+        one_product(wgmma(spec, of_dims), precision, {128, 128, 16, is_halves ? 3 : 4});
+    const std::string schedules = schedules_of(one);
+    CHECK(schedules.find("wgmma") == 0);
+    CHECK(schedules.find("split-k") != std::string::npos);
+    CHECK(check_cases({one}) == "");
+  }
+}
+
+TEST_CASE("emulation: rows that suit halves, which their bytes do not tell") {
+  // A fifth of the elements of a row of A are strong, and the others are weak.
+  const Case few = product(200, 140, 300,
+                           "matmul(a * where(iota(f32, [200, 300], axis=1) < 60.0, 1.0, 1e-6), b)");
+  // Those of B in another third of k: together too few.
+  const Case too_few =
+      product(200, 140, 300,
+              "matmul(a * where(iota(f32, [200, 300], axis=1) < 60.0, 1.0, 1e-6),"
+              "       b * where(iota(f32, [300, 140], axis=0) > 200.0, 1.0, 1e-6))");
+  for (const Case& one : {few, too_few}) {
+    CHECK(has_wgmma(one));
+    CHECK(check_cases({one}) == "");
+    CHECK(check_cases({one_product(one, MatmulPrecision::high, kTiles[1])}) == "");
+  }
+}

@@ -66,7 +66,40 @@ void check_type(const Type& type) {
   }
 }
 
+/// Few tiles and a contraction that is long enough for wgmma.
+constexpr const char* kWgmmaSpecs[] = {
+    "graph tiles(x: T[512, 8192], w: T[1024, 8192]) { return linear(x, w) }",
+    "graph rows(x: T[512, 16384], w: T[1024, 16384], b: T[1024]) {\n"
+    "  return softmax(gelu(linear(x, w, b))) }",
+    "graph batch(x: T[7, 300, 2048], w: T[7, 320, 2048]) {\n"
+    "  return gelu(matmul(x, w, transpose_b=true)) }",
+};
+
+/// The same of products by wgmma, in tiles that both warpgroups share.
+void check_wgmma(const char* element, P precision, int least) {
+  Sources sources;
+  int divided = 0;
+  for (const std::string text : kWgmmaSpecs) {
+    std::string spec;
+    for (char c : text) spec += c == 'T' ? std::string(element) : std::string(1, c);
+    for (const KernelVariant& variant : sources.add(spec, "spec", precision, "h200", "sm_90a")) {
+      const llvm::StringRef schedule = variant.schedule;
+      divided += schedule.starts_with("wgmma ") && schedule.contains(" split-k at most ");
+    }
+  }
+  CHECK(divided >= least);
+  check_local_memory(sources, "sm_90a");
+}
+
 } // namespace
+
+TEST_CASE("split-k: kernels by wgmma use no local memory") {
+  check_wgmma("f16", P::highest, 2);
+  check_wgmma("bf16", P::highest, 2);
+  check_wgmma("f32", P::highest, 2);
+  check_wgmma("f32", P::high, 1);
+  check_wgmma("f32", P::medium, 0); // packing both operands takes longer than mma.sync
+}
 
 TEST_CASE("split-k: kernels of f16 use no local memory") {
   check_type({"f16", P::highest, "mma f16 "});

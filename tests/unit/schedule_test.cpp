@@ -331,6 +331,24 @@ TEST_CASE("schedule: bulk copies read weights faster than threads do") {
             .starts_with("wgmma bf16"));
 }
 
+TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants alike") {
+  const std::string text = schedules("x: bf16[512, 8192], w: bf16[1024, 8192]) {\n"
+                                     "  return linear(x, w)",
+                                     MatmulPrecision::highest, "sm_90a");
+  CHECK(llvm::StringRef(text).starts_with("wgmma bf16 128x128x64"));
+  // The last one takes tensors that no map describes.
+  llvm::SmallVector<llvm::StringRef, 4> lines;
+  llvm::StringRef(text).trim().split(lines, '\n');
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines.back().starts_with("mma bf16 128x128"));
+  for (llvm::StringRef line : lines) CHECK(line.contains("split-k at most 24"));
+  // As many tiles as multiprocessors, and a contraction too short to share.
+  for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
+                            "x: bf16[512, 1000], w: bf16[1024, 1000]) { return linear(x, w)"})
+    CHECK(schedules(whole, MatmulPrecision::highest, "sm_90a").find("split-k") ==
+          std::string::npos);
+}
+
 TEST_CASE("schedule: many rows that one reduction reads once are walked by two warps each") {
   const char* const walked = "streamed 2x2048 threads 128 per-row 64 along-columns vec 4 shared 16";
   auto first = [](const char* graph) {
