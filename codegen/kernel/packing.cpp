@@ -106,7 +106,6 @@ Schedule guard_schedule(const Schedule& schedule) {
   Schedule s = schedule;
   s.skeleton = Skeleton::held;
   s.total_every = 0;
-  s.split_k = 1;
   s.warp_m = 64;
   if (schedule.mainloop == MainloopKind::wgmma_halves) {
     s.mainloop = MainloopKind::guard;
@@ -137,7 +136,7 @@ Schedule packing_schedule(const MatrixOperand& operand, const OperandSchedule& f
   const bool has_rows = operand.from.map.contiguous == Coordinate::k && fetched.vec > 1;
   if (!facts_of(operand.packing.format).in_blocks || !has_rows) return s;
   s.skeleton = Skeleton::packing_rows;
-  // With 130 registers a thread, an SM has one block. With fewer, rows of any length spill.
+  // Two blocks on an SM leave 128 registers a thread. A depth that is not constant needs more.
   s.min_blocks_per_sm = operand.packing.depth.is_fixed() ? 2 : 1;
   const int64_t depth = assumed(operand.packing.depth);
   while (s.per_row < s.threads && s.per_row * sizes::kPackedHeld < depth) s.per_row *= 2;

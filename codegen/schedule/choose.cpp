@@ -80,14 +80,13 @@ ScheduleChoice choice_of(const Schedule& s) {
   choice.tile_m = s.tile_m;
   choice.tile_n = s.tile_n;
   choice.group_rows = s.group_rows;
+  choice.split_k = s.splits_k() ? 0 : 1;
   if (is_wgmma(s.mainloop)) {
     choice.warp_m = s.warp_m;
     choice.wgmma = s.slots;
-    choice.split_k = s.splits_k() ? 0 : 1;
     return choice;
   }
   choice.min_blocks = s.min_blocks_per_sm;
-  choice.split_k = s.splits_k() ? 0 : 1;
   if (s.mainloop == MainloopKind::tensor) {
     choice.warp_n = s.warp_n;
     choice.slots = s.slots;
@@ -97,7 +96,7 @@ ScheduleChoice choice_of(const Schedule& s) {
 
 namespace {
 
-/// The candidates of the target's family, which do not split K.
+/// The candidates of the target's family.
 std::vector<std::vector<Schedule>> family_candidates(const ScheduleSite& site,
                                                      ScheduleChoice choice) {
   if (site.options.family == Family::sm_80) return {};
@@ -108,7 +107,8 @@ std::vector<std::vector<Schedule>> family_candidates(const ScheduleSite& site,
   return wgmma_candidates(site, *unsplit);
 }
 
-/// Takes the first candidate with so many slots, and with the chosen tile.
+/// Takes the candidate with so many slots, and with the chosen tile: the one that splits K, if it
+/// may.
 llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
                        std::vector<Schedule>& schedules) {
   if (site.group.matmuls.empty())
@@ -116,6 +116,7 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
   const auto takes = [](int64_t chosen, int64_t is) { return chosen == 0 || chosen == is; };
   ScheduleChoice usual = choice;
   usual.tile_m = usual.tile_n = usual.warp_m = 0;
+  bool is_found = false;
   for (auto& candidate : family_candidates(site, usual)) {
     const Schedule& s = candidate.front();
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
@@ -123,8 +124,9 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
         (choice.split_k == 1 && s.splits_k()))
       continue;
     schedules = std::move(candidate);
-    return llvm::Error::success();
+    is_found = true;
   }
+  if (is_found) return llvm::Error::success();
   return make_error(ErrorCode::unsupported, "no product by wgmma has this tile and {} slots",
                     choice.wgmma);
 }

@@ -15,7 +15,7 @@ struct ScheduleChoice {
   int64_t warp_n = 0;             ///< columns of a warp of the tile: 32, or 64 for large warps
   int64_t slots = 0;              ///< slots of the mainloop's pipeline
   int64_t group_rows = 0;         ///< as in Schedule
-  int64_t split_k = 0;            ///< 1: K is not split
+  int64_t split_k = 0;            ///< 1: K is not split; 0: it is, if that fills the machine
   int64_t per_row = 0;            ///< threads that share a loaded row
   int64_t held = 0;               ///< elements of a chunk of the row per thread
   int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM

@@ -30,9 +30,9 @@ constexpr double kFill = 1.2e-6;    ///< the arrival of a tile's first operands
 constexpr double kLatency = 1.0e-6; ///< latency of memory under load
 constexpr double kRowLatency =
     1.15e-6; ///< the same, and again for stores, where a row's threads wait
-constexpr double kPart =
-    0.4e-6 / (128 * 128);      ///< one block adds an element's part of a split tile (split_k.cpp)
-constexpr double kBusy = 0.95; ///< share of a unit's rate at best
+/// One block adds one element of one part of a tile (split_k.cpp).
+constexpr double kPart = 0.4e-6 / (128 * 128);
+constexpr double kBusy = 0.95;         ///< share of a unit's rate at best
 constexpr double kMultiplying = 0.52;  ///< weight of the products' time beside shared memory's
 constexpr double kSharing = 0.86;      ///< weight of shared memory's time beside the products'
 constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions overlap

@@ -206,10 +206,10 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
   const Schedule& first = usual.front();
   if (!first.uses_tensor_cores() || !can_pack(site.graph, site.group)) return result;
   for (const TileShape& shape : shapes_of(site, first.compute))
-    for (const Contraction contraction : {Contraction::split, Contraction::whole}) {
+    for (const Contraction contraction : {Contraction::whole, Contraction::split}) {
       auto variants = variants_of(site, usual, shape, contraction, Maps::allowed);
       // Where mma.sync has no such tile for tensors that no map describes, all operands are packed.
-      // Parts have smaller tiles instead.
+      // A split K takes a smaller tile instead.
       if (variants.empty() && contraction == Contraction::whole)
         variants = variants_of(site, usual, shape, contraction, Maps::none);
       if (!variants.empty()) result.push_back(std::move(variants));

@@ -316,8 +316,8 @@ TEST_CASE("emulation: every operation that orders a specialised kernel is needed
   // Five slots' k a tile, through a ring of two.
   const Case long_rows = wgmma(300, 2);
   REQUIRE(schedules_of(long_rows).find("wgmma f16x3") == 0);
-  // One in the kernel itself. Of the guard's, around the records of all rows, the first one alone
-  // is needed: behind the second one it has nothing to do.
+  // One in the kernel itself. Of the guard's, around the bytes of all rows, the first one alone is
+  // needed: behind the second one it has nothing to do.
   check_each(kBarrier, long_rows, 1 + 2, {1});
   // Of a tile, that behind the stages is idle here: a warpgroup gets no further ahead than the ring
   // lets it.
@@ -352,10 +352,9 @@ TEST_CASE("emulation: every operation that orders warpgroups in turns is needed"
   check_each(kProductWait, turns, 12, {0, 6});
 }
 
-TEST_CASE("emulation: every barrier of a guard that looks at records is needed") {
-  // A fifth of each row of A is strong: bytes do not tell that the rows suit, and records do.
-  // Without the first barrier, the bytes of fewer warps do not tell it either. Behind the second
-  // and the last one, nothing overlays the bytes and the records.
+TEST_CASE("emulation: the barrier between the records at which a guard looks is needed") {
+  // A fifth of each row of A is strong: the bytes do not decide, and the records suit. So the
+  // barriers around the bytes, and the one behind the records, change no result here.
   Case few = {"graph g(x: f32[200, 300], w: f32[132, 300]) {\n"
               "  a = x * where(iota(f32, [200, 300], axis=1) < 60.0, 1.0, 1e-6)\n"
               "  return matmul(a, w, transpose_b=true) }"};

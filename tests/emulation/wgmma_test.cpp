@@ -35,6 +35,13 @@ bool has_wgmma(const Case& one, const std::string& type = "f16x3") {
   return schedules_of(one).find("wgmma " + type) == 0;
 }
 
+/// True if the first kernel multiplies by wgmma, and its blocks share k.
+bool is_split(const Case& one) {
+  const std::string schedules = schedules_of(one);
+  const llvm::StringRef first = llvm::StringRef(schedules).split('\n').first;
+  return first.starts_with("wgmma ") && first.contains(" split-k ");
+}
+
 struct Tile {
   int m, n, warp_m, slots;
 };
@@ -319,20 +326,54 @@ TEST_CASE("emulation: blocks share the k of tiles by wgmma") {
   const std::vector<DimBindings> sizes = {{{"m", 0}}, {{"m", 1}}, {{"m", 130}}};
   const std::vector<DimBindings> depths = {
       {{"m", 3}, {"k", 1500}}, {{"m", 130}, {"k", 511}}, {{"m", 2}, {"k", 0}}};
+  const std::string empty = "graph g(x: f32[70, k], w: f32[k, n]) { return matmul(x, w) }";
+  const std::vector<DimBindings> none = {
+      {{"n", 0}, {"k", 1500}}, {{"n", 8}, {"k", 1500}}, {{"n", 7}, {"k", 1499}}};
   const std::tuple<std::string, P, std::vector<DimBindings>> cases[] = {
-      {rows, P::highest, sizes},  {rows, P::high, sizes},    {named, P::highest, depths},
-      {named, P::high, depths},   {sums, P::highest, {{}}},  {sums, P::medium, {{}}},
-      {mapped, P::highest, {{}}}, {packed, P::highest, {{}}}};
+      {empty, P::high, none},      {rows, P::highest, sizes},  {rows, P::high, sizes},
+      {named, P::highest, depths}, {named, P::high, depths},   {sums, P::highest, {{}}},
+      {sums, P::medium, {{}}},     {mapped, P::highest, {{}}}, {packed, P::highest, {{}}}};
   for (const auto& [spec, precision, of_dims] : cases) {
     CAPTURE(spec);
     const bool is_halves = precision == P::highest && spec.find("f32") != std::string::npos;
-    const Case one =
-        one_product(wgmma(spec, of_dims), precision, {128, 128, 16, is_halves ? 3 : 4});
-    const std::string schedules = schedules_of(one);
-    CHECK(schedules.find("wgmma") == 0);
-    CHECK(schedules.find("split-k") != std::string::npos);
+    Case one = one_product(wgmma(spec, of_dims), precision, {128, 128, 16, is_halves ? 3 : 4});
+    CHECK(is_split(one));
+    // A variant of a guard is for outputs aligned to 8 bytes alone.
+    if (spec == empty) one.depth = Case::Depth::results;
     CHECK(check_cases({one}) == "");
   }
+}
+
+TEST_CASE("emulation: blocks share the k of wide tiles by wgmma, whose stages run in bands") {
+  const std::string tail = "graph g(x: f32[70, 1100], param w: f32[264, 1100]) {\n"
+                           "  return mish(gelu(mish(matmul(x, w, transpose_b=true)))) }";
+  const Case one = one_product(wgmma(tail), MatmulPrecision::high, {128, 256, 16, 3});
+  CHECK(is_split(one));
+  CHECK(schedules_of(one).find("in-bands") != std::string::npos);
+  CHECK(check_cases({one}) == "");
+}
+
+TEST_CASE("emulation: blocks share the k of tiles that a guard computes again") {
+  const std::string skewed = "graph g(a: f32[70, 1100], b: f32[1100, 140], s: f32[1100]) {\n"
+                             "  return relu(matmul(a * exp(s * 30.0),\n"
+                             "                     b * exp(reshape(s, [1100, 1]) * -30.0))) }";
+  for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+    const Case one = one_product(wgmma(skewed), precision,
+                                 {128, 128, 16, precision == MatmulPrecision::highest ? 3 : 4});
+    CHECK(is_split(one));
+    CHECK(check_cases({one}) == "");
+  }
+}
+
+TEST_CASE("emulation: a guard finds one row that does not suit, in any place") {
+  // The last row of the last of three matrices, of 35 rows each.
+  const Case last =
+      wgmma("graph g(a: f32[3, 35, 300], b: f32[3, 300, 140]) {\n"
+            "  at = iota(f32, [3, 35, 300], axis=0) * 35.0 + iota(f32, [3, 35, 300], axis=1)\n"
+            "  k = iota(f32, [3, 35, 300], axis=2)\n"
+            "  return matmul(a * where(at > 103.0, exp(k * 0.3 - 45.0), 1.0), b) }");
+  CHECK(has_wgmma(last));
+  CHECK(check_cases({last}) == "");
 }
 
 TEST_CASE("emulation: rows that suit halves, which their bytes do not tell") {

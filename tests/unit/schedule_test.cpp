@@ -342,7 +342,12 @@ TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants a
   REQUIRE(lines.size() >= 2);
   CHECK(lines.back().starts_with("mma bf16 128x128"));
   for (llvm::StringRef line : lines) CHECK(line.contains("split-k at most 24"));
-  // As many tiles as multiprocessors, and a contraction too short to share.
+  // Too many tiles to share, and a contraction too short.
+  for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
+                            "x: bf16[512, 1000], w: bf16[1024, 1000]) { return linear(x, w)"})
+    CHECK(llvm::StringRef(schedules(whole, MatmulPrecision::highest, "sm_90a"))
+              .take_until([](char c) { return c == '\n'; })
+              .contains("mma bf16"));
   for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
                             "x: bf16[512, 1000], w: bf16[1024, 1000]) { return linear(x, w)"})
     CHECK(schedules(whole, MatmulPrecision::highest, "sm_90a").find("split-k") ==

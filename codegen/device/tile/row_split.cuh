@@ -39,9 +39,9 @@ struct HalvedRow {
 };
 static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
 
-/// The facts of a record that a whole operand is asked for, as bits. The bits of several rows,
-/// or'ed, are those of their merged record: bit i is set if a row's strong elements are fewer than
-/// kSixteenths[i] sixteenths of it.
+/// A record in one byte. A guard reads these bytes before it reads records. Bit i is set if fewer
+/// than sixteenths(i) sixteenths of the row's elements are strong. The bits of several rows, or'ed,
+/// are those of their merged record.
 struct RowBits {
   static constexpr int kLevels = 6;
   static constexpr u32 kWeak = 1 << kLevels, kNotFinite = 2 << kLevels;
@@ -59,8 +59,8 @@ struct RowBits {
            ((row.flags & HalvedRow::kNotFinite) != 0 ? kNotFinite : 0);
   }
 
-  /// Whether rows with these bits suit each other, as HalvedTile::suits (tile/halves.cuh) says: at
-  /// least 17 sixteenths of K strong elements in all.
+  /// Whether rows with these bits surely suit each other. HalvedTile::suits (tile/halves.cuh) asks
+  /// for K + ceil(K / 16) strong elements in all. That is 17 sixteenths of K, rounded up.
   static INGOT_DEVICE bool suit(u32 a, u32 b) {
     return ((a | b) & (kWeak | kNotFinite)) == 0 ||
            (((a | b) & kNotFinite) == 0 && least_strong(a) + least_strong(b) >= 17);

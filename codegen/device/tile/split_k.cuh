@@ -107,8 +107,8 @@ INGOT_DEVICE bool add_parts(const SplitK& split, i64 tile, i64 part, const TileC
   const bool is_last =
       context.thread == 0 && ptx::count_arrival(split.arrivals + tile, last) == last;
   if (!context.barrier_any(is_last)) return false;
-  const i32 parts =
-      ptx::opaque(static_cast<i32>(split.parts)); // so that not all are loaded at once
+  // Opaque, so that the compiler does not load all parts at once.
+  const i32 parts = ptx::opaque(static_cast<i32>(split.parts));
 #pragma unroll
   for (int m = 0; m < kMatmuls; ++m)
     Sums::template add<kCompensated>(own_tile + m * Sums::kSize, parts, kStride, context.thread,
