@@ -258,8 +258,10 @@ Kernel build_packing(const KernelSite& site, MatmulSide of) {
   operand.packed =
       append(kernel.parameters,
              packed_parameter(operand.packing, site.buffers.packed.at({matmul.op, of.side})));
-  operand.packed_rows = append(kernel.parameters, number_parameter(Purpose::packed_rows, "rows",
-                                                                   dim_expr(operand.packing.rows)));
+  KernelParameter rows =
+      number_parameter(Purpose::packed_rows, "rows", dim_expr(operand.packing.rows));
+  rows.buffer.value = "rows to pack";
+  operand.packed_rows = append(kernel.parameters, std::move(rows));
   kernel.body = PackingBody{std::move(operand), prologue};
   add_dims(site.graph, kernel);
   const MatrixOperand& packed = std::get<PackingBody>(kernel.body).operand;

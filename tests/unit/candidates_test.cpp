@@ -92,6 +92,23 @@ TEST_CASE("candidates: on Hopper products by wgmma and by mma.sync, each found b
   }
 }
 
+TEST_CASE("candidates: on Hopper few tiles have their K whole and split, each by its own choice") {
+  const Compilation c = compiled("graph g(x: bf16[512, 8192], w: bf16[1024, 8192]) {\n"
+                                 "  return linear(x, w) }",
+                                 "h200", MatmulPrecision::highest, "sm_90a");
+  int whole = 0, split = 0;
+  for (const ScheduleCandidate& candidate : candidates_of(c)) {
+    const Schedule& s = candidate.schedules.front();
+    if (!is_wgmma(s.mainloop)) continue;
+    ++(s.splits_k() ? split : whole);
+    auto again = choose_schedules(schedule_site(c, 0), choice_of(s));
+    REQUIRE(bool(again));
+    CHECK(again->front() == s);
+  }
+  CHECK(whole > 2);
+  CHECK(split > 1);
+}
+
 TEST_CASE("candidates: each is lowered to code with its numbers") {
   for (const char* spec : kSpecs) {
     CAPTURE(spec);

@@ -168,7 +168,7 @@ using namespace ingot;
 struct Params {
   const f32* in0; // x: f32[1024, 8192]
   u8* packed0; // halves of x
-  i64 rows; // rows
+  i64 rows; // rows to pack
 };
 
 template <class V> struct Kernel {

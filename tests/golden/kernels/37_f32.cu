@@ -126,7 +126,7 @@ using namespace ingot;
 struct Params {
   const f32* in0; // x: f32[32768, 1024]
   u8* packed0; // halves of x
-  i64 rows; // rows
+  i64 rows; // rows to pack
 };
 
 template <class V> struct Kernel {

@@ -83,7 +83,7 @@ using namespace ingot;
 struct Params {
   const f32* in0; // a: f32[128, 512, 1024]
   u8* packed0; // halves of a
-  i64 rows; // rows
+  i64 rows; // rows to pack
 };
 
 template <class V> struct Kernel {
@@ -124,7 +124,7 @@ using namespace ingot;
 struct Params {
   const f32* in0; // b: f32[128, 1024, 2048]
   u8* packed0; // halves of b
-  i64 rows; // rows
+  i64 rows; // rows to pack
 };
 
 template <class V> struct Kernel {

@@ -107,7 +107,7 @@ using namespace ingot;
 struct Params {
   const bf16* in0; // x: bf16[4096, 4100]
   u8* packed0; // packing of x
-  i64 rows; // rows
+  i64 rows; // rows to pack
 };
 
 template <class V> struct Kernel {
