@@ -3,6 +3,7 @@
 // functions, and as a promoted matmul uses them.
 #include "src/support/error.h"
 #include "tests/emulation/cases.h"
+#include "tests/emulation/hand_written.h"
 
 #include <doctest/doctest.h>
 
@@ -19,42 +20,30 @@ constexpr int kTerms = 24;
 constexpr float kSmall = 0x1p-25f;
 constexpr float kSum = 1.0f + 6 * 0x1p-23f; // 23 * 2^-25 are 5.75 bits
 
-/// A module of one kernel that sums `count` terms as PartSum<kCompensated> does.
-Module sum_module() {
-  Module module;
-  module.name = "sums";
+/// Kernels that sum `count` terms as PartSum<kCompensated> does.
+std::vector<KernelCode> sum_kernels() {
+  std::vector<KernelCode> kernels;
   for (const char* compensated : {"true", "false"}) {
-    KernelVariant variant;
-    variant.entry = fmt::format("sum_{}", compensated);
-    variant.includes = {"tile/split_k.cuh"};
-    variant.body = fmt::format(
-        "extern \"C\" __global__ void {0}(const f32* terms, i64 count, f32* result) {{\n"
-        "  PartSum<{1}> sum;\n"
-        "  for (i64 i = 0; i < count; ++i) sum.add(terms[i]);\n"
-        "  *result = sum.result();\n}}\n",
-        variant.entry, compensated);
-    KernelCode& kernel = module.kernels.emplace_back();
-    kernel.name = variant.entry;
-    kernel.space = "in_" + variant.entry;
-    kernel.variants = {variant};
+    const std::string entry = fmt::format("sum_{}", compensated);
+    kernels.push_back(hand_written(
+        entry, "tile/split_k.cuh",
+        fmt::format(
+            "extern \"C\" __global__ void {0}(const f32* terms, i64 count, f32* result) {{\n"
+            "  PartSum<{1}> sum;\n"
+            "  for (i64 i = 0; i < count; ++i) sum.add(terms[i]);\n"
+            "  *result = sum.result();\n}}\n",
+            entry, compensated)));
   }
-  return module;
+  return kernels;
 }
 
-/// A module of one kernel that writes part_of<16>(k, parts, part), begin and end.
-Module range_module() {
-  KernelVariant variant;
-  variant.entry = "range";
-  variant.includes = {"tile/split_k.cuh"};
-  variant.body = "extern \"C\" __global__ void range(i64 k, i64 parts, i64 part, i64* result) {\n"
-                 "  const KRange range = part_of<16>(k, parts, part);\n"
-                 "  result[0] = range.begin;\n  result[1] = range.end;\n}\n";
-  Module module;
-  module.name = "range";
-  KernelCode& kernel = module.kernels.emplace_back();
-  kernel.space = "in_range";
-  kernel.variants = {variant};
-  return module;
+/// A kernel that writes part_of<16>(k, parts, part), begin and end.
+KernelCode range_kernel() {
+  return hand_written(
+      "range", "tile/split_k.cuh",
+      "extern \"C\" __global__ void range(i64 k, i64 parts, i64 part, i64* result) {\n"
+      "  const KRange range = part_of<16>(k, parts, part);\n"
+      "  result[0] = range.begin;\n  result[1] = range.end;\n}\n");
 }
 
 float sum_of(const KernelLibrary& library, const char* entry, const std::vector<float>& terms) {
@@ -68,8 +57,7 @@ float sum_of(const KernelLibrary& library, const char* entry, const std::vector<
 } // namespace
 
 TEST_CASE("emulation: compensated sums of parts are off by one rounding") {
-  const Module module = sum_module();
-  auto library = KernelLibrary::build({&module}, Origin::written_by_hand);
+  auto library = library_of(sum_kernels());
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   std::vector<float> terms(kTerms, kSmall);
   terms[0] = 1.0f;
@@ -86,8 +74,7 @@ TEST_CASE("emulation: compensated sums of parts are off by one rounding") {
 }
 
 TEST_CASE("emulation: parts of a contraction are whole tiles, balanced, and none is empty") {
-  const Module module = range_module();
-  auto library = KernelLibrary::build({&module}, Origin::written_by_hand);
+  auto library = library_of({range_kernel()});
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   int64_t checked = 0;
   for (const int64_t k : {1, 16, 17, 500, 512, 1031, 3000, 12320, 1 << 20})

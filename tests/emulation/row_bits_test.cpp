@@ -2,7 +2,7 @@
 // The byte of a row's record (RowBits, tile/row_split.cuh): rows that suit each other by their
 // bytes suit each other by their records, and bytes of several rows are those of the merged record.
 #include "src/support/error.h"
-#include "tests/emulation/cases.h"
+#include "tests/emulation/hand_written.h"
 
 #include <doctest/doctest.h>
 
@@ -21,11 +21,9 @@ constexpr int32_t kWeak = 1, kNotFinite = 2;
 
 /// Writes whether rows a and b of K = depth suit by their bytes, and by their records; whether the
 /// bytes of a and b, or'ed, are those of the merged record; and the byte of a.
-Module bits_module() {
-  KernelVariant variant;
-  variant.entry = "bits";
-  variant.includes = {"tile/halves.cuh"};
-  variant.body =
+KernelCode bits_kernel() {
+  return hand_written(
+      "bits", "tile/halves.cuh",
       "extern \"C\" __global__ void bits(const i32* a, const i32* b, i64 depth, i64* result) {\n"
       "  const HalvedRow first = {0, a[0], a[1]}, second = {0, b[0], b[1]};\n"
       "  const u32 of_a = RowBits::of(first, depth), of_b = RowBits::of(second, depth);\n"
@@ -35,13 +33,7 @@ Module bits_module() {
       "  result[0] = RowBits::suit(of_a, of_b);\n"
       "  result[1] = tile.suits(depth);\n"
       "  result[2] = (of_a | of_b) == RowBits::of(merged, depth);\n"
-      "  result[3] = of_a;\n}\n";
-  Module module;
-  module.name = "bits";
-  KernelCode& kernel = module.kernels.emplace_back();
-  kernel.space = "in_bits";
-  kernel.variants = {variant};
-  return module;
+      "  result[3] = of_a;\n}\n");
 }
 
 /// The counts of strong elements at which a byte changes, and one below each.
@@ -58,8 +50,7 @@ std::vector<int32_t> counts_of(int64_t depth) {
 } // namespace
 
 TEST_CASE("emulation: rows that suit by their bytes suit by their records") {
-  const Module module = bits_module();
-  auto library = KernelLibrary::build({&module}, Origin::written_by_hand);
+  auto library = library_of({bits_kernel()});
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   int64_t decided = 0, undecided = 0;
   for (const int64_t depth : {0, 1, 15, 16, 17, 300, 4096})

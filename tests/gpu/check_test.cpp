@@ -52,6 +52,10 @@ constexpr Chain kWideChains[] = {
      "graph c(x: f32[700, 512], param w: f32[1024, 512], param b: f32[1024]) {\n"
      "  h = mish(gelu(hardtanh(linear(x, w, b))))\n"
      "  return group_norm(h, groups=16), mean(h, axis=0) }\n"},
+    {"few tiles of a long k, which blocks share",
+     "graph s(x: bf16[250, 8200], w: bf16[300, 8200], b: bf16[300], y: f32[250, 4100],\n"
+     "        v: f32[300, 4100], c: f32[300]) {\n"
+     "  return gelu(linear(x, w, b)), gelu(linear(y, v, c)) }\n"},
     {"rows in the shared memory of a block and of clusters",
      "graph d(x: f32[70, 40000], y: f32[m, 100004], z: bf16[70, 200000], w: f32[100004]) {\n"
      "  return softmax(x), layer_norm(y, w), argmax(y, axis=1), softmax(z) }\n"},
@@ -115,7 +119,8 @@ TEST_CASE("gpu: kernels of small chains are within the bound of the reference") 
   check_chains(kChains, {}, {});
 }
 
-TEST_CASE("gpu: maps, gated pairs, bands and kept rows are within the bound of the reference") {
+TEST_CASE(
+    "gpu: maps, pairs, bands, a split K and kept rows are within the bound of the reference") {
   CompileOptions options;
   options.halves_from = std::numeric_limits<int64_t>::min();
   check_chains(kWideChains, options, {});

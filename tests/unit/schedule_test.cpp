@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which schedules groups get, as text, with the shared memory that the host plans for each.
-#include "codegen/schedule/choose.h"
+#include "tests/unit/schedule_text.h"
 
+#include "codegen/schedule/choose.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 #include "src/support/error.h"
@@ -11,25 +12,9 @@
 #include <doctest/doctest.h>
 
 using namespace ingot;
+using ingot::testing::schedules;
 
 namespace {
-
-/// The schedules of the last group's variants and the shared memory planned for each, a line each.
-std::string schedules(const std::string& graph,
-                      MatmulPrecision precision = MatmulPrecision::pedantic,
-                      const std::string& target = "sm_80") {
-  CompileOptions options;
-  options.precision = precision;
-  options.target = target;
-  auto compilation =
-      compile_graph(llvm::cantFail(parse_graph("graph g(" + graph + " }", "test")), options);
-  if (!compilation) return take_error(compilation.takeError()).second;
-  std::string text;
-  const KernelCode& last = compilation->module.kernels[compilation->plan.groups.size() - 1];
-  for (const KernelVariant& variant : last.variants)
-    text += fmt::format("{} shared {}\n", variant.schedule, variant.launch.shared_bytes.text());
-  return text;
-}
 
 /// The schedules of a group norm behind a linear layer; `groups` 0: of the linear layer alone.
 std::string linear(int64_t rows, int64_t columns, int64_t groups, MatmulPrecision precision) {
@@ -309,49 +294,6 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
         "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
   CHECK(softmax("[64, 5, 400]", 1) ==
         "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 4096");
-}
-
-TEST_CASE("schedule: weights that are packed once count with the bytes of their packed form") {
-  // 2 GB of scaled f16 instead of 4 GB of f32 in each launch, of which 128 rows use little.
-  const std::string few = schedules("x: f32[128, 32768], param w: f32[32768, 32768]) {\n"
-                                    "  return linear(x, w)",
-                                    MatmulPrecision::high, "sm_90a");
-  CHECK(llvm::StringRef(few).starts_with("wgmma f16x1"));
-  // Packing them in the launch would move them three times.
-  const std::string inputs = schedules("x: f32[128, 32768], w: f32[32768, 32768]) {\n"
-                                       "  return linear(x, w)",
-                                       MatmulPrecision::high, "sm_90a");
-  CHECK(llvm::StringRef(inputs).starts_with("mma tf32"));
-}
-
-TEST_CASE("schedule: bulk copies read weights faster than threads do") {
-  CHECK(llvm::StringRef(schedules("x: bf16[128, 32768], w: bf16[32768, 32768]) {\n"
-                                  "  return linear(x, w)",
-                                  MatmulPrecision::high, "sm_90a"))
-            .starts_with("wgmma bf16"));
-}
-
-TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants alike") {
-  const std::string text = schedules("x: bf16[512, 8192], w: bf16[1024, 8192]) {\n"
-                                     "  return linear(x, w)",
-                                     MatmulPrecision::highest, "sm_90a");
-  CHECK(llvm::StringRef(text).starts_with("wgmma bf16 128x128x64"));
-  // The last one takes tensors that no map describes.
-  llvm::SmallVector<llvm::StringRef, 4> lines;
-  llvm::StringRef(text).trim().split(lines, '\n');
-  REQUIRE(lines.size() >= 2);
-  CHECK(lines.back().starts_with("mma bf16 128x128"));
-  for (llvm::StringRef line : lines) CHECK(line.contains("split-k at most 24"));
-  // Too many tiles to share, and a contraction too short.
-  for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
-                            "x: bf16[512, 1000], w: bf16[1024, 1000]) { return linear(x, w)"})
-    CHECK(llvm::StringRef(schedules(whole, MatmulPrecision::highest, "sm_90a"))
-              .take_until([](char c) { return c == '\n'; })
-              .contains("mma bf16"));
-  for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
-                            "x: bf16[512, 1000], w: bf16[1024, 1000]) { return linear(x, w)"})
-    CHECK(schedules(whole, MatmulPrecision::highest, "sm_90a").find("split-k") ==
-          std::string::npos);
 }
 
 TEST_CASE("schedule: many rows that one reduction reads once are walked by two warps each") {

@@ -69,11 +69,9 @@ INGOT_DEVICE bool run_source(const typename K::Params& params, const TileGrid& g
     if (!K::Source::takes(params, context, grid.rows, grid.cols)) return false;
   if constexpr (K::kMatmuls > 0) {
     if constexpr (K::kSplitsK) {
-      const SplitK split = K::split(params);
-      multiply_part<K>(params, grid, context, split.parts, unit % split.parts, fragment);
-      return split.parts == 1 ||
-             add_parts<K::Source::kCompensated, K::kMatmuls>(split, unit / split.parts,
-                                                             unit % split.parts, context, fragment);
+      const i64 parts = parts_of_tiles<K>(params);
+      multiply_part<K>(params, grid, context, parts, unit % parts, fragment);
+      return add_unit<K>(params, unit, context, fragment);
     } else {
       multiply_part<K>(params, grid, context, 1, 0, fragment);
     }
@@ -81,24 +79,21 @@ INGOT_DEVICE bool run_source(const typename K::Params& params, const TileGrid& g
   return true;
 }
 
-template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& params) {
-  if constexpr (K::kMatmuls > 0) {
-    if constexpr (K::kSplitsK) return K::split(params).parts;
-  }
-  return 1;
-}
+/// The band of a held tile of L. A kernel that skips tiles computes few.
+template <class L, bool kSkipsTiles> struct HeldBand : HalfBand<L> {};
+template <class L> struct HeldBand<L, true> : ShortBand<L> {};
 
 /// Whether the stages behind a mainloop go through the tile band by band.
-template <class K, class L> INGOT_DEVICE constexpr bool runs_in_bands() {
-  if constexpr (K::kMatmuls > 0)
-    return RunsInBands<L, SkipsTiles<typename K::Source>::kValue, typename K::Stages>::kValue;
+template <class K, class Band> INGOT_DEVICE constexpr bool runs_in_bands() {
+  if constexpr (K::kMatmuls > 0) return RunsInBands<Band, typename K::Stages>::kValue;
   return false;
 }
 
 template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   using L = typename K::Source::Layout;
   using Stages = typename K::Stages;
-  constexpr bool kInBands = runs_in_bands<K, L>();
+  using Band = HeldBand<L, SkipsTiles<typename K::Source>::kValue>;
+  constexpr bool kInBands = runs_in_bands<K, Band>();
   const TileGrid grid = K::grid(params);
   const i64 parts = parts_of_tiles<K>(params);
   // Opaque, so that the compiler does not keep the unit of a round in registers across a mainloop.
@@ -119,7 +114,7 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     if constexpr (K::Source::kFillsRegisters)
       after = grid.place(unit_of(round) / parts, context.thread, context.scratch);
     if constexpr (kInBands) {
-      run_bands<SkipsTiles<typename K::Source>::kValue>(params, after, fragment, Stages());
+      run_bands<Band>(params, after, fragment, Stages());
     } else {
       typename ResultsOf<L, List<>, Stages>::Type results(context.thread);
       run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, Stages());

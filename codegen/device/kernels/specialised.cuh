@@ -31,34 +31,19 @@ template <class K> struct SpecialisedBytes {
 /// is 3 * 168. With 24 a copying thread spills.
 constexpr int kCopyingRegisters = 40, kMultiplyingRegisters = 232;
 
-/// The units of a launch: its tiles, or their parts of K, which are adjacent.
+/// The units of a launch: its tiles, or their parts of K.
 template <class K> struct Units {
-  const typename K::Params& params;
   TileGrid grid;
   i64 k; ///< of the contraction
+  i64 parts;
 
-  INGOT_DEVICE i64 parts() const {
-    if constexpr (K::kSplitsK) return K::split(params).parts;
-    return 1;
-  }
-  INGOT_DEVICE i64 count() const { return grid.tiles() * parts(); }
+  INGOT_DEVICE i64 count() const { return grid.tiles() * parts; }
   INGOT_DEVICE TileContext place(i64 unit, i32 thread, u8* scratch) const {
-    return grid.place(unit / parts(), thread, scratch);
+    return grid.place(unit / parts, thread, scratch);
   }
   INGOT_DEVICE KRange range(i64 unit) const {
-    if constexpr (K::kSplitsK) return part_of<K::Source::kTileK>(k, parts(), unit % parts());
+    if constexpr (K::kSplitsK) return part_of<K::Source::kTileK>(k, parts, unit % parts);
     return {0, k};
-  }
-  /// Adds the sums of a unit to those of its tile. Returns false if this block does not continue
-  /// with the tile.
-  template <class Fragments>
-  INGOT_DEVICE bool add(i64 unit, const TileContext& tile, Fragments& fragment) const {
-    if constexpr (K::kSplitsK) {
-      const SplitK split = K::split(params);
-      return split.parts == 1 || add_parts<K::Source::kCompensated, K::kMatmuls>(
-                                     split, unit / split.parts, unit % split.parts, tile, fragment);
-    }
-    return true;
   }
 };
 
@@ -98,10 +83,10 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
                                    ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
     tile.barrier_id = 1 + owner;
     tile.threads = L::kThreads;
-    if (!units.add(unit, tile, fragment)) continue;
+    if (!add_unit<K>(params, unit, tile, fragment)) continue;
     if constexpr (K::kMatmuls == 1) Source::finish(params, tile, fragment.v[0]);
-    if constexpr (Source::kInBands && RunsInBands<L, false, typename K::Stages>::kValue) {
-      run_bands<false>(params, tile, fragment, typename K::Stages());
+    if constexpr (Source::kInBands && RunsInBands<HalfBand<L>, typename K::Stages>::kValue) {
+      run_bands<HalfBand<L>>(params, tile, fragment, typename K::Stages());
     } else {
       Results results(tile.thread);
       run_stages<true>(params, tile, fragment, results, typename K::Stages());
@@ -117,7 +102,8 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
   const TileGrid grid = K::grid(params);
   // Without rows or columns there are no elements to copy, but there is a tile.
   const bool is_empty = grid.rows == 0 || grid.cols == 0;
-  const Units<K> units = {params, grid, is_empty ? 0 : K::contraction(params, 0)};
+  const Units<K> units = {grid, is_empty ? 0 : K::contraction(params, 0),
+                          parts_of_tiles<K>(params)};
   const typename Source::Ring ring = {ptx::shared_address(ptx::shared_memory())};
   if (ptx::thread_index() == 0) ring.make();
   ptx::block_barrier();

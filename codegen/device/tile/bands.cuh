@@ -12,15 +12,22 @@ namespace ingot {
 /// The fewest elements of a thread in a band. Less code than theirs is not worth a loop.
 constexpr int kLeastBandElements = 32;
 
-/// The layout of one band of L: the first half of each thread's rows, or all of them. More bands
-/// read the vectors along columns more often, which products of small K do not hide. A kernel that
-/// computes few tiles (kIsRare) has the shortest bands.
-template <class L, bool kIsRare> struct Band : L {
-  static constexpr int kPart = kIsRare ? L::kBandStep : L::kRows / 2;
-  static constexpr bool kIsPart = kPart < L::kRows && L::kRows % kPart == 0 &&
-                                  kPart % L::kBandStep == 0 &&
-                                  (kIsRare || kPart * L::kCols >= kLeastBandElements);
-  static constexpr int kRows = kIsPart ? kPart : L::kRows;
+// A band of a layout L is a layout with the first rows of each thread, of which L has a whole
+// number.
+
+/// Half of each thread's rows, or all of them. More bands read the vectors along columns more
+/// often, which products of small K do not hide.
+template <class L> struct HalfBand : L {
+  static constexpr int kHalf = L::kRows / 2;
+  static constexpr bool kIsPart =
+      kHalf % L::kBandStep == 0 && kHalf * L::kCols >= kLeastBandElements;
+  static constexpr int kRows = kIsPart ? kHalf : L::kRows;
+};
+
+/// The fewest rows: the least code, for kernels that compute few tiles.
+template <class L> struct ShortBand : L {
+  static constexpr bool kIsPart = L::kRows > L::kBandStep&& L::kRows % L::kBandStep == 0;
+  static constexpr int kRows = kIsPart ? L::kBandStep : L::kRows;
 };
 
 /// Whether a stage reads and writes one row at a time, without the other warps.
@@ -39,17 +46,16 @@ template <class L, class R> struct StaysInRows<L, Reduce<R>> {
                                  !Plan::kThroughScratch && Plan::kWarps == 1;
 };
 
-/// Whether a held tile of L goes through its stages in bands.
-template <class L, bool kIsRare, class Stages> struct RunsInBands;
-template <class L, bool kIsRare, class... Ss> struct RunsInBands<L, kIsRare, List<Ss...>> {
-  static constexpr bool kValue = Band<L, kIsRare>::kIsPart && (StaysInRows<L, Ss>::kValue && ...);
+/// Whether a held tile goes through its stages in bands B.
+template <class B, class Stages> struct RunsInBands;
+template <class B, class... Ss> struct RunsInBands<B, List<Ss...>> {
+  static constexpr bool kValue = B::kIsPart && (StaysInRows<B, Ss>::kValue && ...);
 };
 
 /// Runs the stages of a held tile, which RunsInBands.
-template <bool kIsRare, class L, int kSlots, class Params, class Stages>
+template <class B, class L, int kSlots, class Params, class Stages>
 INGOT_DEVICE void run_bands(const Params& params, const TileContext& context,
                             Fragment<L, kSlots>& fragment, Stages stages) {
-  using B = Band<L, kIsRare>;
   // The bounds of a band of a whole tile stay constants.
   const bool whole = context.row_end - context.row0 == L::kTileRows;
 #pragma unroll 1

@@ -116,4 +116,27 @@ INGOT_DEVICE bool add_parts(const SplitK& split, i64 tile, i64 part, const TileC
   return true;
 }
 
+/// The parts of each tile of a kernel K (kernels/held.cuh). Parts are the units of its blocks;
+/// those of a tile are adjacent.
+template <class K> INGOT_DEVICE i64 parts_of_tiles(const typename K::Params& params) {
+  if constexpr (K::kMatmuls > 0) {
+    if constexpr (K::kSplitsK) return K::split(params).parts;
+  }
+  return 1;
+}
+
+/// Adds the sums of a unit to those of its tile. Returns false if this block does not continue with
+/// the tile.
+template <class K, class Fragments>
+INGOT_DEVICE bool add_unit(const typename K::Params& params, i64 unit, const TileContext& context,
+                           Fragments& fragment) {
+  if constexpr (K::kSplitsK) {
+    const SplitK split = K::split(params);
+    return split.parts == 1 ||
+           add_parts<K::Source::kCompensated, K::kMatmuls>(split, unit / split.parts,
+                                                           unit % split.parts, context, fragment);
+  }
+  return true;
+}
+
 } // namespace ingot

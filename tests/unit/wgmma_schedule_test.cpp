@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which products of sm_90a are by wgmma, and which of them split K.
+#include "tests/unit/schedule_text.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+using ingot::testing::schedules;
+
+TEST_CASE("schedule: weights that are packed once count with the bytes of their packed form") {
+  // 2 GB of scaled f16 instead of 4 GB of f32 in each launch, of which 128 rows use little.
+  const std::string few = schedules("x: f32[128, 32768], param w: f32[32768, 32768]) {\n"
+                                    "  return linear(x, w)",
+                                    MatmulPrecision::high, "sm_90a");
+  CHECK(llvm::StringRef(few).starts_with("wgmma f16x1"));
+  // Packing them in the launch would move them three times.
+  const std::string inputs = schedules("x: f32[128, 32768], w: f32[32768, 32768]) {\n"
+                                       "  return linear(x, w)",
+                                       MatmulPrecision::high, "sm_90a");
+  CHECK(llvm::StringRef(inputs).starts_with("mma tf32"));
+}
+
+TEST_CASE("schedule: bulk copies read weights faster than threads do") {
+  CHECK(llvm::StringRef(schedules("x: bf16[128, 32768], w: bf16[32768, 32768]) {\n"
+                                  "  return linear(x, w)",
+                                  MatmulPrecision::high, "sm_90a"))
+            .starts_with("wgmma bf16"));
+}
+
+TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants alike") {
+  const std::string text = schedules("x: bf16[512, 8192], w: bf16[1024, 8192]) {\n"
+                                     "  return linear(x, w)",
+                                     MatmulPrecision::highest, "sm_90a");
+  CHECK(llvm::StringRef(text).starts_with("wgmma bf16 128x128x64"));
+  // The last one takes tensors that no map describes.
+  llvm::SmallVector<llvm::StringRef, 4> lines;
+  llvm::StringRef(text).trim().split(lines, '\n');
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines.back().starts_with("mma bf16 128x128"));
+  for (llvm::StringRef line : lines) CHECK(line.contains("split-k at most 24"));
+  // Too many tiles to share, and a contraction too short.
+  for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
+                            "x: bf16[512, 1000], w: bf16[1024, 1000]) { return linear(x, w)"}) {
+    const std::string taken = schedules(whole, MatmulPrecision::highest, "sm_90a");
+    CHECK(llvm::StringRef(taken).split('\n').first.contains("mma bf16"));
+    CHECK(taken.find("split-k") == std::string::npos);
+  }
+}
