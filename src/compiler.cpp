@@ -17,7 +17,7 @@ namespace ingot {
 namespace {
 
 ScheduleOptions schedule_options(const CompileOptions& options, Family family) {
-  return {options.precision, options.halves_from, family};
+  return {options.precision, options.least_products, family};
 }
 
 /// Phases print only when somebody listens.

@@ -26,7 +26,7 @@ struct CompileOptions {
   std::optional<DeviceSpec> native; ///< the card that is present; needed for `native`
   MatmulPrecision precision = MatmulPrecision::highest;
   MathMode math = MathMode::relaxed;
-  int64_t halves_from = ScheduleOptions().halves_from; ///< see ScheduleOptions; tests lower it
+  LeastProducts least_products;                ///< tests lower them
   std::shared_ptr<const TunedSchedules> tuned; ///< stored choices of a tuner; null: no lookup
 };
 

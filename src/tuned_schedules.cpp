@@ -11,7 +11,7 @@ namespace ingot {
 namespace {
 
 /// Raised when the meaning of a choice changes.
-constexpr int kFormat = 7;
+constexpr int kFormat = 8;
 
 /// The card and everything that a schedule depends on. It contains no names of values, so that the
 /// same kernel of another graph has the same description. Kernels that differ only in which of
@@ -25,7 +25,8 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
                   device.sm_count, device.shared_per_block, device.shared_per_sm, device.l2_bytes);
   text += spelling(options.family).str() + "\n";
   if (!group.matmuls.empty())
-    text += fmt::format("{} {} {}\n", spelling(options.precision).str(), options.halves_from,
+    text += fmt::format("{} {} {} {}\n", spelling(options.precision).str(),
+                        options.least_products.halves, options.least_products.parts,
                         group.program == ProgramKind::prepare);
   auto extent = [&](const AtomList& atoms) { return group.space.extent(atoms).text(); };
   text += fmt::format("{} x {} x {}", extent(group.domain.batch), extent(group.domain.rows),

@@ -15,8 +15,7 @@ int to_int(int64_t value) { return static_cast<int>(value); }
 
 sizes::Reducer sizes_of(const Reducer& reducer) {
   const int value = size_of(reducer.dtype) == 8 ? 8 : 4; // in registers
-  return {to_int(state_bytes(reducer)), value, info(reducer.op).results,
-          reducer_of(reducer.op)->sweeps == 2};
+  return {to_int(state_bytes(reducer)), value, info(reducer.op).results};
 }
 
 /// The layout of a schedule's tile (tile/layout.cuh).
@@ -76,6 +75,7 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   case MainloopKind::copied_fma:
   case MainloopKind::tensor:
   case MainloopKind::tensor_guard: return slots * sizes::stage_bytes(m, n, k, element);
+  case MainloopKind::parts: return sizes::parts_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:

@@ -29,7 +29,10 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
     precision = precision_of(precision, group.space.extent(matmul.contraction));
   if (precision == MatmulPrecision::high) return ComputeType::tf32;
   if (precision == MatmulPrecision::medium) return ComputeType::bf16;
-  return suits_halves(graph, group, options) ? ComputeType::f16x3 : ComputeType::f32;
+  if (suits_halves(graph, group, options)) return ComputeType::f16x3;
+  const bool has_parts =
+      precision == MatmulPrecision::highest && suits_parts(graph, group, options);
+  return has_parts ? ComputeType::bf16x3 : ComputeType::f32;
 }
 
 namespace {
@@ -173,15 +176,44 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
     const Schedule packing = packing_schedule(operand, schedule.operands[of.index()]);
     const DType stored = site.kernel.parameters[operand.from.parameter].dtype;
     const int64_t moved = size_of(stored) + size_of(facts_of(operand.packing.format).dtype);
-    seconds += packing_seconds(packing, elements * static_cast<double>(moved), site.device);
+    const PackedOperand& packed = operand.packing;
+    seconds += packing_seconds(packing, likely_count(packed.batches) * likely_count(packed.rows),
+                               likely_count(packed.depth), elements * static_cast<double>(moved),
+                               site.device);
   }
   return seconds;
 }
 
-/// Takes the cheapest of `schedules` and the target's other candidates.
+llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& schedules) {
+  for (Schedule& schedule : schedules) {
+    schedule.shared_bytes = shared_bytes(site.kernel, schedule);
+    if (schedule.shared_bytes > site.device.shared_per_block)
+      return make_error(ErrorCode::unsupported,
+                        "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
+                        "divide the tile",
+                        schedule.shared_bytes, site.device.name, site.device.shared_per_block);
+  }
+  return llvm::Error::success();
+}
+
+/// The other ways to multiply: those of the target's family, and parts in place of halves.
+std::vector<std::vector<Schedule>> product_candidates(const ScheduleSite& site,
+                                                      const Schedule& usual) {
+  auto candidates = family_candidates(site, {});
+  if (usual.mainloop != MainloopKind::halves || !suits_parts(site.graph, site.group, site.options))
+    return candidates;
+  auto parts = choose_product_schedules(site, {}, ComputeType::bf16x3);
+  if (!parts) return llvm::consumeError(parts.takeError()), candidates;
+  if (auto error = set_shared_bytes(site, *parts))
+    return llvm::consumeError(std::move(error)), candidates;
+  candidates.push_back(std::move(*parts));
+  return candidates;
+}
+
+/// Takes the cheapest of `schedules` and the other candidates.
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
   auto candidates = site.group.matmuls.empty() ? kept_candidates(site, schedules, {})
-                                               : family_candidates(site, {});
+                                               : product_candidates(site, schedules.front());
   if (candidates.empty()) return;
   const std::vector<bool> params_only = depends_only_on_params(site.graph);
   double least = launch_seconds(site, schedules.front(), params_only);
@@ -200,14 +232,7 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
   auto schedules = site.group.matmuls.empty() ? choose_row_schedules(site, choice)
                                               : choose_product_schedules(site, choice);
   if (!schedules) return schedules.takeError();
-  for (Schedule& schedule : *schedules) {
-    schedule.shared_bytes = shared_bytes(site.kernel, schedule);
-    if (schedule.shared_bytes > site.device.shared_per_block)
-      return make_error(ErrorCode::unsupported,
-                        "a kernel needs {} bytes of shared memory, {} has {}: its segments do not "
-                        "divide the tile",
-                        schedule.shared_bytes, site.device.name, site.device.shared_per_block);
-  }
+  if (auto error = set_shared_bytes(site, *schedules)) return error;
   if (choice.wgmma > 0) {
     if (auto error = take_wgmma(site, choice, *schedules)) return error;
   } else if (choice.cluster > 0) {

@@ -32,11 +32,15 @@ struct ScheduleChoice {
 /// The choice that gives another kernel the mainloop of a schedule, if it is legal there.
 ScheduleChoice choice_of(const Schedule& schedule);
 
+/// The least number of multiply-adds for which an f32 product is computed on tensor cores.
+struct LeastProducts {
+  int64_t halves = int64_t{1} << 27; ///< after those in whose time a launch makes the halves
+  int64_t parts = int64_t{1} << 22;  ///< FMA computes fewer in less than the time of a launch
+};
+
 struct ScheduleOptions {
   MatmulPrecision precision = MatmulPrecision::highest;
-  /// The least number of multiply-adds for which an f32 product is computed from halves. The time
-  /// to make the halves in each launch is subtracted first.
-  int64_t halves_from = int64_t{1} << 27;
+  LeastProducts least_products;
   Family family = Family::sm_80;
 };
 

@@ -20,9 +20,10 @@ inline int64_t blocks_by_memory(int64_t bytes, const DeviceSpec& device) {
   return device.shared_per_sm / (bytes + kReservedSharedBytes);
 }
 
-/// As choose_schedules, but shared_bytes is not set.
-llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
-                                                               const ScheduleChoice& choice);
+/// As choose_schedules, but shared_bytes is not set. `compute`: by default that of compute_type.
+llvm::Expected<std::vector<Schedule>>
+choose_product_schedules(const ScheduleSite& site, const ScheduleChoice& choice,
+                         std::optional<ComputeType> compute = {});
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 

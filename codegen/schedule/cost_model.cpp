@@ -26,6 +26,8 @@ namespace {
 // measurements in docs/benchmarks.md.
 constexpr double kLaunch = 2.5e-6;  ///< before the first block runs and after the last one
 constexpr double kArrival = 0.6e-6; ///< from the request for a slot of operands to its arrival
+// [1023, 1027] by [1025, 1027] on an H100, element by element, ms: 0.227 in bf16, 0.236 in TF32.
+constexpr double kBatch = 0.42e-6;  ///< a batch of loads of a staged operand, and its stores
 constexpr double kFill = 1.2e-6;    ///< the arrival of a tile's first operands
 constexpr double kLatency = 1.0e-6; ///< latency of memory under load
 constexpr double kRowLatency =
@@ -35,9 +37,11 @@ constexpr double kPart = 0.4e-6 / (128 * 128);
 constexpr double kBusy = 0.95;         ///< share of a unit's rate at best
 constexpr double kMultiplying = 0.52;  ///< weight of the products' time beside shared memory's
 constexpr double kSharing = 0.86;      ///< weight of shared memory's time beside the products'
+constexpr double kTensorWarps = 8;     ///< warps per SM that fill its tensor cores by mma.sync
 constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions overlap
 constexpr double kPackingTiles = 0.53; ///< share of a copy's rate of the packing_tiles skeleton
 constexpr double kPackingRows = 0.8;   ///< the same of packing_rows
+constexpr double kPackingBlocks = 2;   ///< blocks on an SM from which they reach it
 // Softmax of f32 [4096, 393216] on an H100: 4.44 ms with 16 warps on each of 112 SMs.
 constexpr double kKeptWarps = 16;    ///< the warps per SM of kept rows, which do not wait for loads
 constexpr double kFilledCache = 0.9; ///< share of L2 in which rows are found again
@@ -49,6 +53,7 @@ constexpr double kIssue = 0.9;          ///< instructions of stages that are iss
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
 constexpr double kPromoting = 0.8;      ///< share of the rate if sums are promoted
+constexpr double kSplitting = 0.55;     ///< the same, if warps split the operands
 // wgmma on an H200: 798 TFLOP/s of three products in parts of 64, of 989 by the data sheet.
 constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 // Chain 37 in bf16 by turns of 128x128 moves 4.3 GB from L2 in 0.413 ms: 1.2 times the rate of
@@ -57,11 +62,11 @@ constexpr double kBulkCopies = 1.2; ///< rate of bulk copies from L2, beside the
 // Chain 56 reads 2.1 GB of weights for 128 rows. On an H100 it takes 0.727 ms in bf16 by wgmma and
 // 0.824 by mma.sync.
 constexpr double kThreadCopies = 0.88; ///< rate of memory of copies by threads, beside bulk copies
-// The lanes of a warp merge their states of a column in three steps, each of which waits for the
-// one before. Chain 39 in bf16, with warps of 16 rows: 0.35 ms for the moments of 67 million
-// elements.
-constexpr double kColumnMerge = 90; ///< instructions that could be issued in a step's time
-constexpr double kPartsOfARow = 8;  ///< parts of a row per SM: blocks of 128 threads
+// The lanes of a warp merge their states of columns in steps that wait for one another, and so do
+// its warps. Chains 39 and 84 in bf16 on an H100, ms: 1.06 and 0.222 by tiles of 128x256, 0.94 and
+// 0.232 by turns of 128x128.
+constexpr double kColumnMerge = 200; ///< instructions that could be issued while a column is merged
+constexpr double kPartsOfARow = 8;   ///< parts of a row per SM: blocks of 128 threads
 
 bool reduces(const TileBody& body) {
   return llvm::any_of(body.stages, [](const Stage& stage) {
@@ -110,12 +115,14 @@ private:
   }
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
+  double resident_share() const;
   void rows();
   void kept_rows();
   double issued(double blocks, double enough) const;
   void products();
   double mainloop(double depth);
   double arriving(double depth, double cache) const;
+  double staging(size_t matmul) const;
   double wgmma_mainloop(double depth);
   double column_merges() const;
 
@@ -169,6 +176,15 @@ double Predictor::bytes_of_point(bool written) const {
     if (const auto* merge = std::get_if<MergeStage>(&stage.step))
       bytes += merged_bytes(*merge) / points_;
   return std::max(bytes, 1.0);
+}
+
+/// The share of the tensor cores' rate that the warps of an SM reach: its blocks have as many tiles
+/// as there are for it.
+double Predictor::resident_share() const {
+  if (!s_.uses_tensor_cores()) return 1;
+  const double units = value(tile_count(body_, s_)) * value(split_parts(body_, s_));
+  const double blocks = std::clamp(std::ceil(units / sms_), 1.0, blocks_per_sm());
+  return std::min(1.0, blocks * static_cast<double>(s_.threads) / 32 / kTensorWarps);
 }
 
 /// As many blocks as registers are reserved for, if shared memory suffices.
@@ -265,14 +281,19 @@ double Predictor::arriving(double depth, double cache) const {
   return (steps * kArrival + cache) / std::max(1.0, ahead);
 }
 
-/// Instructions of the lanes that merge states of columns, behind a product by wgmma.
+/// Instructions that merge states of columns, behind a product by wgmma.
 double Predictor::column_merges() const {
   const auto columns = llvm::count_if(body_.stages, [](const Stage& stage) {
     const auto* reduce = std::get_if<ReduceStage>(&stage.step);
     return reduce && reduce->span == ReduceSpan::column;
   });
   const double rows_of_a_thread = static_cast<double>(s_.warp_m) / 8;
-  return 3 * kColumnMerge / rows_of_a_thread * points_ * static_cast<double>(columns);
+  return kColumnMerge / rows_of_a_thread * points_ * static_cast<double>(columns);
+}
+
+double share_of_tensor_cores(const Schedule& s) {
+  if (s.mainloop == MainloopKind::parts) return kSplitting;
+  return s.promote_every > 0 ? kPromoting : 1.0;
 }
 
 /// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
@@ -284,14 +305,14 @@ double Predictor::mainloop(double depth) {
       s_.mainloop == MainloopKind::copied_fma ? kCopiedFmaShare : kStagedFmaShare;
   const ComputeFacts& facts = facts_of(s_.compute);
   const double rate = simt ? fma_share * device_.f32_flops
-                           : (s_.promote_every > 0 ? kPromoting : 1.0) * device_.mma_flops /
+                           : share_of_tensor_cores(s_) * device_.mma_flops /
                                  static_cast<double>(facts.tensor_products);
   const auto size = static_cast<double>(facts.operand_bytes); // in shared memory
   const double warps = static_cast<double>(s_.threads) / 32;
   // Threads of a warp that read the same element share the read: a SIMT warp reads a square.
   const double sides =
       simt ? 2 * std::sqrt(m * n / warps) : static_cast<double>(s_.warp_m + s_.warp_n);
-  const double products = sms_ * 2 * m * n * depth / (kBusy * rate);
+  const double products = sms_ * 2 * m * n * depth / (kBusy * rate * resident_share());
   const double shared =
       sms_ * depth * size * (warps * sides + m + n) / device_.shared_bytes_per_second;
   const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
@@ -304,11 +325,31 @@ double Predictor::mainloop(double depth) {
   return std::max({products, shared, cache, simt ? 0 : arriving(depth, cache), both});
 }
 
+/// The seconds for which the threads of one tile of product `matmul` wait for operands that they
+/// load in batches and store in shared memory. Other blocks of the SM go on.
+double Predictor::staging(size_t matmul) const {
+  if (s_.mainloop != MainloopKind::tensor && s_.mainloop != MainloopKind::parts) return 0;
+  constexpr int64_t kMostAhead = 4; // vectors that are loaded a tile ahead (tile/mma_feed.cuh)
+  const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  int64_t batches = 0;
+  for (size_t side : {0, 1}) {
+    const OperandSchedule& operand = s_.operands[2 * matmul + side];
+    if (operand.path != PathKind::staged) continue;
+    const int64_t elements = (side == 0 ? s_.tile_m : s_.tile_n) * s_.tile_k;
+    const int64_t vectors = ceil_div(elements, operand.vec * s_.threads);
+    if (vectors > kMostAhead)
+      batches += ceil_div(vectors, operand.vec >= 4 ? kMostAhead : s_.staged_loads);
+  }
+  const double steps = value(body_.mainloops[matmul].depth) / static_cast<double>(s_.tile_k);
+  return steps * static_cast<double>(batches) * kBatch / blocks_per_sm();
+}
+
 void Predictor::products() {
   double whole = 0;
   const llvm::ArrayRef<Mainloop> loops(body_.mainloops);
-  for (const Mainloop& loop : is_wgmma(s_.mainloop) ? loops.take_front() : loops)
-    whole += mainloop(value(loop.depth));
+  for (const auto& [matmul, loop] :
+       llvm::enumerate(is_wgmma(s_.mainloop) ? loops.take_front() : loops))
+    whole += mainloop(value(loop.depth)) + staging(matmul);
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
   const double parts = value(split_parts(body_, s_));
   // Warpgroups that take turns are like blocks: one's stages run beside the other's products.
@@ -371,13 +412,22 @@ KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceS
        llvm::zip_equal(kernel.parameters, traffic_of(kernel, schedule)))
     for (const Expr& elements : llvm::concat<const Expr>(traffic.reads, traffic.writes))
       bytes = bytes + bytes_of(parameter, elements);
-  const double seconds = packing_seconds(schedule, likely_value(bytes, dims), device);
+  const PackedOperand& packing = std::get<PackingBody>(kernel.body).operand.packing;
+  const double rows = likely_value(dim_expr(packing.batches) * dim_expr(packing.rows), dims);
+  const double depth = likely_value(dim_expr(packing.depth), dims);
+  const double seconds = packing_seconds(schedule, rows, depth, likely_value(bytes, dims), device);
   return {.memory = seconds - kLaunch, .seconds = seconds};
 }
 
-double packing_seconds(const Schedule& schedule, double bytes, const DeviceSpec& device) {
+double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
+                       const DeviceSpec& device) {
   const double share = schedule.skeleton == Skeleton::packing_rows ? kPackingRows : kPackingTiles;
-  return bytes / (share * device.bytes_per_second) + kLaunch;
+  const double blocks = rows / static_cast<double>(schedule.tile_m);
+  const double busy =
+      std::min(1.0, blocks / (kPackingBlocks * static_cast<double>(device.sm_count)));
+  const double steps = depth / static_cast<double>(schedule.tile_k); // the last one takes as long
+  const double filled = steps > 0 ? steps / std::ceil(steps) : 1;
+  return bytes / (share * busy * filled * device.bytes_per_second) + kLaunch;
 }
 
 } // namespace ingot

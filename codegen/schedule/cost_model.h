@@ -29,7 +29,8 @@ struct KernelCost {
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims);
 
-/// The seconds of a kernel that packs an operand and moves so many bytes.
-double packing_seconds(const Schedule& schedule, double bytes, const DeviceSpec& device);
+/// The seconds of a kernel that packs an operand and moves so many bytes. `rows`: of all batches.
+double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
+                       const DeviceSpec& device);
 
 } // namespace ingot

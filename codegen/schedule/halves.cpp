@@ -23,9 +23,10 @@ constexpr double kLeastCounted = 32;
 // The time to make the halves of an element in each launch, which moves 8 bytes more, in
 // multiply-adds. By the cost model it is from 43 on an A100 to 130 on an H100.
 constexpr double kHalving = 100;
-// The most columns of a pair's tiles of 64 rows. For 128 columns, 256 threads hold two sets of 32
-// sums and one of parts beside the fragments, in 231 registers. For 256 columns, they spill.
-constexpr int64_t kWidestPair = 128;
+// The most columns of tiles of 64 rows by a pair or of bf16 parts. For 128 columns, 256 threads
+// hold a pair's two sets of 32 sums and one of parts beside the fragments, in 231 registers. For
+// 256 columns, they spill.
+constexpr int64_t kNarrow = 128;
 
 /// True if an operand has about as many elements as the tensors that it is computed from. A tensor
 /// that is broadcast along some of a batch, or to a matrix, would be packed many times.
@@ -38,11 +39,11 @@ bool is_as_large(const Graph& graph, const Group& group, MatmulSide of) {
          2 * largest;
 }
 
-/// True if the reductions of a pair demand a tile that leaves registers for the pair's sums.
-bool holds_pair(const Group& group) {
+/// True if the reductions of a group demand no wider tile.
+bool is_narrow(const Group& group) {
   const int64_t columns = assumed(group.space.extent(group.domain.columns));
   const auto tile = tile_columns(step_demand(group.reductions), columns, kTileWidths.back());
-  return tile && tile->width <= kWidestPair;
+  return tile && tile->width <= kNarrow;
 }
 
 } // namespace
@@ -66,13 +67,13 @@ double packed_in_launch(const Graph& graph, const Group& group, MatmulSide of,
 
 bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options) {
   if (options.precision != MatmulPrecision::highest) return false;
-  if (group.matmuls.size() > 1 && !holds_pair(group)) return false;
+  if (group.matmuls.size() > 1 && !is_narrow(group)) return false;
   if (!can_pack(graph, group)) return false;
   auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
   const Domain& domain = group.domain;
   const double outputs = count(domain.batch) * std::max(count(domain.rows), kLeastCounted) *
                          std::max(count(domain.columns), kLeastCounted);
-  const double least = static_cast<double>(options.halves_from);
+  const double least = static_cast<double>(options.least_products.halves);
   const bool is_large = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
     const double depth = count(matmul.contraction);
     return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
@@ -89,7 +90,19 @@ bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions&
   return true;
 }
 
-void set_halves_warps(const Group& group, Schedule& s) {
+bool suits_parts(const Graph& graph, const Group& group, const ScheduleOptions& options) {
+  if (!is_narrow(group)) return false;
+  auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
+  const double outputs =
+      count(group.domain.batch) * count(group.domain.rows) * count(group.domain.columns);
+  const auto least = static_cast<double>(options.least_products.parts);
+  return llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
+    return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
+           outputs * count(matmul.contraction) >= least;
+  });
+}
+
+void set_split_warps(const Group& group, Schedule& s) {
   const int64_t sums = s.tile_m * s.tile_n;
   s.promote_every = sizes::kPromoteEvery;
   const bool short_sums = llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
@@ -100,9 +113,15 @@ void set_halves_warps(const Group& group, Schedule& s) {
   s.tile_k = 32;
   s.slots = 3;
   s.threads = 256; // as in the SIMT mainloop
-  s.warp_m = sums > 64 * 128 ? 64 : 32;
-  s.warp_n = sums > 64 * 64 ? 32 : 16;
   s.min_blocks_per_sm = 1;
+  if (s.mainloop == MainloopKind::halves) {
+    s.warp_m = sums > 64 * 128 ? 64 : 32;
+    s.warp_n = sums > 64 * 64 ? 32 : 16;
+  } else {
+    s.promote_every = 16; // a tensor core's product
+    s.warp_m = 32; // the rows' parts stay in registers for a step, those of 16 columns in turn
+    s.warp_n = sums / (s.threads / 32) / s.warp_m;
+  }
 }
 
 void deepen_halves_tile(const ScheduleSite& site, Schedule& s) {

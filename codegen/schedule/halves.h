@@ -15,6 +15,10 @@ inline constexpr int64_t kTotalEvery = 2048;
 /// of their operands.
 bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
+/// True if six products of bf16 parts make a group of f32 matmuls faster than FMA: all but small
+/// ones, and those with reductions that demand wide tiles.
+bool suits_parts(const Graph& graph, const Group& group, const ScheduleOptions& options);
+
 /// True if the operands of a group's matmuls can be packed without growing.
 bool can_pack(const Graph& graph, const Group& group);
 
@@ -24,10 +28,15 @@ bool can_pack(const Graph& graph, const Group& group);
 double packed_in_launch(const Graph& graph, const Group& group, MatmulSide of,
                         const std::vector<bool>& params_only);
 
+/// True for the mainloops of sm_80 that split f32 operands, into halves or bf16 parts.
+inline bool is_split(MainloopKind kind) {
+  return kind == MainloopKind::halves || kind == MainloopKind::parts;
+}
+
 /// Sets the warps and slots of such a kernel. A thread has sums of all products, one set of parts,
-/// and fragments of four halves. It has at most 64 sums of a single product, and 32 of each of a
-/// pair.
-void set_halves_warps(const Group& group, Schedule& schedule);
+/// and fragments of the pieces of the operands. It has at most 64 sums of a single product, and 32
+/// of each of a pair.
+void set_split_warps(const Group& group, Schedule& schedule);
 
 /// Sets deep tiles of two slots if they fit. They measure better than shallow tiles of three slots,
 /// and take more registers. They are for constant sizes, and for tiles of one product without split

@@ -22,10 +22,11 @@ constexpr int64_t kDeepContraction = 4096; ///< least bytes of a row for wide ti
 
 class ProductChooser {
 public:
-  ProductChooser(const ScheduleSite& site, const ScheduleChoice& choice)
-      : site_(site), graph_(site.graph), group_(site.group), kernel_(site.kernel),
-        body_(std::get<TileBody>(kernel_.body)), device_(site.device), options_(site.options),
-        choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
+  ProductChooser(const ScheduleSite& site, const ScheduleChoice& choice,
+                 std::optional<ComputeType> compute)
+      : compute_(compute), site_(site), graph_(site.graph), group_(site.group),
+        kernel_(site.kernel), body_(std::get<TileBody>(kernel_.body)), device_(site.device),
+        options_(site.options), choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
         columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {}
 
   llvm::Expected<std::vector<Schedule>> run();
@@ -55,6 +56,7 @@ private:
   int64_t tiles(const Schedule& s) const { return assumed(tile_count(body_, s)); }
   void set_warps(Schedule& schedule, bool large) const;
 
+  const std::optional<ComputeType> compute_;
   const ScheduleSite& site_;
   const Graph& graph_;
   const Group& group_;
@@ -69,7 +71,7 @@ private:
 
 llvm::Error ProductChooser::choose_compute(Schedule& s) const {
   const Op& op = graph_.op(group_.matmuls.front().op);
-  const auto compute = compute_type(graph_, group_, options_);
+  const auto compute = compute_ ? compute_ : compute_type(graph_, group_, options_);
   if (!compute)
     return llvm::make_error<LocatedError>(
         ErrorCode::unsupported,
@@ -78,9 +80,12 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
                     graph_.type(op.operands[0]).text()),
         op.location);
   s.compute = *compute;
-  s.mainloop = s.compute == ComputeType::f32     ? MainloopKind::staged_fma
-               : s.compute == ComputeType::f16x3 ? MainloopKind::halves
-                                                 : MainloopKind::tensor;
+  switch (s.compute) {
+  case ComputeType::f32: s.mainloop = MainloopKind::staged_fma; break;
+  case ComputeType::f16x3: s.mainloop = MainloopKind::halves; break;
+  case ComputeType::bf16x3: s.mainloop = MainloopKind::parts; break;
+  default: s.mainloop = MainloopKind::tensor;
+  }
   return llvm::Error::success();
 }
 
@@ -92,6 +97,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
   // parts.
   if (s.mainloop == MainloopKind::halves) return products > 1;
+  if (s.mainloop == MainloopKind::parts) return products > 1 || s.tile_n > 64; // 32 sums a thread
   if (!s.uses_tensor_cores())
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
@@ -109,7 +115,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
 /// of 64x32 read each element of shared memory half as often. Two blocks then share an SM, so that
 /// one's stages run beside the other's mainloop.
 void ProductChooser::set_warps(Schedule& s, bool large) const {
-  if (s.mainloop == MainloopKind::halves) return set_halves_warps(group_, s);
+  if (is_split(s.mainloop)) return set_split_warps(group_, s);
   const int64_t size = facts_of(s.compute).operand_bytes;
   s.tile_k = (large ? 128 : 64) / size; // the bytes of a line, in elements
   s.warp_m = s.tile_m == 128 ? 64 : 32;
@@ -196,15 +202,15 @@ void ProductChooser::fit_residents(Schedule& s) const {
 /// True if one tile has all rows. The other operand's halves then pass by once, in little more time
 /// than their products take.
 bool ProductChooser::streams_halves(const Schedule& s) const {
-  return s.mainloop == MainloopKind::halves && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+  return is_split(s.mainloop) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
 /// True for a product of few rows whose stages fit the 128 registers that two blocks of 256 threads
 /// leave: at most one reduction and one store.
 bool ProductChooser::shares_sm(const Schedule& s) const {
-  return streams_halves(s) && s.tile_n == 64 && group_.reductions.size() <= 1 &&
-         group_.writes.size() <= 1;
+  return s.mainloop == MainloopKind::halves && streams_halves(s) && s.tile_n == 64 &&
+         group_.reductions.size() <= 1 && group_.writes.size() <= 1;
 }
 
 /// Adds slots to such a product while shared memory has room, up to 6. That is 1.1 to 1.3 times as
@@ -297,7 +303,9 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     set_simt_tile(s);
     return llvm::Error::success();
   }
-  if (streams_halves(s)) narrow_tile(s);
+  const bool is_halves = s.mainloop == MainloopKind::halves;
+  if (is_halves ? streams_halves(s) : is_split(s.mainloop) && group_.matmuls.size() > 1)
+    narrow_tile(s);
   const bool fits = s.tile_m == 128 && s.tile_n >= 128;
   set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
                                   : fits && s.tile_n == 128 && affords_large_warps(s));
@@ -328,7 +336,8 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOp
   // Elements that are computed or converted pass through registers. SIMT tiles are transposed while
   // they are staged.
   const bool converts =
-      !s.uses_tensor_cores() || (dtype == DType::f32 && s.compute != ComputeType::tf32);
+      !s.uses_tensor_cores() ||
+      (dtype == DType::f32 && s.mainloop != MainloopKind::parts && s.compute != ComputeType::tf32);
   const bool copied =
       operand.prologue.empty() && !converts && result.vec * size_of(dtype) == kWidestAccess;
   result.path = copied ? PathKind::direct : PathKind::staged;
@@ -362,6 +371,7 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::none: break;
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma: set_staged_simt(s); break;
+  case MainloopKind::parts:
   case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:
@@ -405,8 +415,9 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
 } // namespace
 
 llvm::Expected<std::vector<Schedule>> choose_product_schedules(const ScheduleSite& site,
-                                                               const ScheduleChoice& choice) {
-  return ProductChooser(site, choice).run();
+                                                               const ScheduleChoice& choice,
+                                                               std::optional<ComputeType> compute) {
+  return ProductChooser(site, choice, compute).run();
 }
 
 } // namespace ingot

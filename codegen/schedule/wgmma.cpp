@@ -56,11 +56,20 @@ bool set_columns(const ScheduleSite& site, Schedule& s) {
   return (is_one_tile || s.step_n % sizes::kPackedRows == 0) && demand.divides % s.step_n == 0;
 }
 
+/// The type in which wgmma multiplies operands that mma.sync multiplies in `compute`.
+ComputeType packed_compute(ComputeType compute) {
+  switch (compute) {
+  case ComputeType::tf32: return ComputeType::f16x1;
+  case ComputeType::bf16x3: return ComputeType::f16x3;
+  default: return compute;
+  }
+}
+
 void set_products(const ScheduleSite& site, Schedule& s) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   s.promote_every = s.total_every = 0;
   s.mainloop = MainloopKind::wgmma;
-  if (s.compute == ComputeType::tf32) s.compute = ComputeType::f16x1;
+  s.compute = packed_compute(s.compute);
   if (s.compute != ComputeType::f16x3) return;
   const std::optional<int64_t> depth = body.mainloops.front().depth.constant();
   s.mainloop = MainloopKind::wgmma_halves;
@@ -194,7 +203,7 @@ bool is_pair(const ScheduleSite& site, ComputeType compute) {
 llvm::ArrayRef<TileShape> shapes_of(const ScheduleSite& site, ComputeType compute) {
   if (is_pair(site, compute)) return kShapesOfPairs;
   if (site.group.matmuls.size() > 1) return {};
-  if (compute == ComputeType::f16x3) return kShapesOfHalves;
+  if (packed_compute(compute) == ComputeType::f16x3) return kShapesOfHalves;
   return kShapes;
 }
 

@@ -18,7 +18,8 @@ namespace {
 std::optional<ComputeType> unit_of(const Compilation& compilation, const CompileOptions& options) {
   for (const Group& group : compilation.plan.groups)
     if (!group.matmuls.empty() && group.program == ProgramKind::launch)
-      return compute_type(compilation.rewritten, group, {options.precision, options.halves_from});
+      return compute_type(compilation.rewritten, group,
+                          {options.precision, options.least_products});
   return std::nullopt;
 }
 

@@ -31,6 +31,7 @@ Unit unit_of(ComputeType compute) {
     return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);",
             kSums * 2 * 16 * 8 * 16 / facts_of(compute).tensor_products, "0x3c003c00",
             "0x00ff00ff"};
+  case ComputeType::bf16x3:
   case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
   case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
   case ComputeType::f32: break;

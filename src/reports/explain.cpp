@@ -366,7 +366,7 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
         return k.packs == PackFormat::halves || k.packs == PackFormat::rows_of_halves;
       })) {
     CompileOptions options = compilation.options;
-    options.halves_from = INT64_MAX;
+    options.least_products.halves = INT64_MAX;
     auto plain = cost_of(compilation.graph, options, *sizes);
     if (!plain) return plain.takeError();
     result->without_halves = *plain;

@@ -49,7 +49,7 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   if (!graph) return graph.takeError();
   CompileOptions options;
   options.precision = one.precision;
-  options.halves_from = one.halves_from;
+  options.least_products = one.least_products;
   options.target = one.target;
   auto compilation = compile_graph(std::move(*graph), options);
   if (!compilation) return compilation.takeError();

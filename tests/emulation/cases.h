@@ -20,8 +20,7 @@ struct Case {
   /// A NaN, an infinity and a negative one among the elements of each floating input, not of
   /// params.
   bool non_finite = false;
-  /// Multiply-adds from which an f32 product is computed from halves.
-  int64_t halves_from = ScheduleOptions().halves_from;
+  LeastProducts least_products = {};
   std::string target = "sm_80"; ///< the family
   /// How a tuner has the first kernel; by default as it is without one.
   ScheduleChoice choice = {};

@@ -93,8 +93,9 @@ const Case kCopiedToFmas = {"graph g(x: f32[140, 140], w: f32[140, 40]) {\n"
 TEST_CASE("emulation: every barrier, wait and commit of operands copied to FMAs is needed") {
   REQUIRE(schedules_of(kCopiedToFmas).find("simt f32 128x64x32 step 64") == 0);
   // Of each tile, the wait in the last step of k is for a stage that nobody reads, and the last two
-  // commits are of groups that no wait is for.
-  check_each(kBarrier, kCopiedToFmas, 17, {5, 14});
+  // commits are of groups that no wait is for. Of the second one, also the barrier behind the loop:
+  // the scratch of the column sums does not overlay the slot that is read last.
+  check_each(kBarrier, kCopiedToFmas, 17, {5, 14, 15});
   check_each(kWait, kCopiedToFmas, 14, {5, 12});
   check_each(kCommit, kCopiedToFmas, 14, {5, 6, 12, 13});
 }
@@ -177,7 +178,8 @@ Case halves(int rows) {
                           "  return relu(matmul(x, w, transpose_b=true)) }}",
                           rows)};
   result.precision = ingot::MatmulPrecision::highest;
-  result.halves_from = std::numeric_limits<int64_t>::min();
+  result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                           .parts = std::numeric_limits<int64_t>::max()};
   return result;
 }
 
@@ -195,6 +197,23 @@ TEST_CASE("emulation: every barrier of products from halves is needed") {
   norm.spec = "graph g(x: f32[128, 256], param w: f32[126, 256]) {\n"
               "  return group_norm(linear(x, w), groups=42) }";
   check_each(kBarrier, norm, 9, {6});
+}
+
+TEST_CASE("emulation: every barrier, wait and commit of products of bf16 parts is needed") {
+  // Seven tiles of k in six slots.
+  Case parts{"graph g(x: f32[64, 200], w: f32[72, 200]) {\n"
+             "  h = relu(matmul(x, w, transpose_b=true))\n"
+             "  return h - mean(h, axis=0, keepdim=true) }"};
+  parts.precision = ingot::MatmulPrecision::highest;
+  parts.least_products.parts = std::numeric_limits<int64_t>::min();
+  REQUIRE(schedules_of(parts).find("mma bf16x3 64x128x32") == 0);
+  // The barrier of the last step is for a slot that nobody reads. Behind the loop come one for the
+  // slots, two around the flags of sums that are not finite, and that of the column sums. Nothing
+  // overlays the slots and the flags that are read last.
+  check_each(kBarrier, parts, 12, {7, 8, 10});
+  // Copies behind the end of k write zeros that nobody reads.
+  check_each(kWait, parts, 9, {7, 8});
+  check_each(kCommit, parts, 12, {10, 11});
 }
 
 TEST_CASE("emulation: every wait and commit of products from halves is needed") {
@@ -304,7 +323,8 @@ Case wgmma(int64_t depth, int slots) {
               "  return h - mean(h, axis=0, keepdim=true) }",
               {{{"k", depth}}}};
   result.precision = ingot::MatmulPrecision::highest;
-  result.halves_from = std::numeric_limits<int64_t>::min();
+  result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                           .parts = std::numeric_limits<int64_t>::max()};
   result.target = "sm_90a";
   result.choice.wgmma = slots;
   return result;
@@ -359,7 +379,8 @@ TEST_CASE("emulation: the barrier between the records at which a guard looks is 
               "  a = x * where(iota(f32, [200, 300], axis=1) < 60.0, 1.0, 1e-6)\n"
               "  return matmul(a, w, transpose_b=true) }"};
   few.precision = ingot::MatmulPrecision::highest;
-  few.halves_from = std::numeric_limits<int64_t>::min();
+  few.least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                        .parts = std::numeric_limits<int64_t>::max()};
   few.target = "sm_90a";
   few.choice.wgmma = 3;
   REQUIRE(schedules_of(few).find("wgmma f16x3") == 0);
@@ -372,7 +393,8 @@ TEST_CASE("emulation: every barrier of tiles by wgmma that blocks share is neede
   Case shared = {"graph g(x: f32[70, 801], w: f32[40, 801]) {\n"
                  "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
   shared.precision = ingot::MatmulPrecision::highest;
-  shared.halves_from = std::numeric_limits<int64_t>::min();
+  shared.least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                           .parts = std::numeric_limits<int64_t>::max()};
   shared.target = "sm_90a";
   shared.choice.wgmma = 3;
   REQUIRE(schedules_of(shared).find("split-k") != std::string::npos);

@@ -20,7 +20,7 @@ namespace {
 std::vector<Case> candidate_cases(const Case& usual) {
   CompileOptions options;
   options.precision = usual.precision;
-  options.halves_from = usual.halves_from;
+  options.least_products = usual.least_products;
   const Compilation c =
       llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(usual.spec, "test")), options));
   std::vector<Case> cases;
@@ -59,12 +59,14 @@ TEST_CASE("tuned: products of f32 from halves, and in multiply-adds") {
   check_candidates({.spec = "graph g(x: f32[136, 264], w: f32[200, 264]) {\n"
                             "  return tanh(linear(x, w)) }",
                     .precision = MatmulPrecision::highest,
-                    .halves_from = std::numeric_limits<int64_t>::min()},
+                    .least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                                       .parts = std::numeric_limits<int64_t>::max()}},
                    4);
   check_candidates({.spec = "graph g(x: f32[9, 300], param w: f32[130, 300]) {\n"
                             "  return gelu(linear(x, w)) }",
                     .precision = MatmulPrecision::highest,
-                    .halves_from = std::numeric_limits<int64_t>::min()},
+                    .least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                                       .parts = std::numeric_limits<int64_t>::max()}},
                    6);
   check_candidates({.spec = "graph g(x: f32[136, 40], w: f32[200, 40]) {\n"
                             "  return tanh(linear(x, w)) }"},

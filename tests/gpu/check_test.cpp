@@ -122,13 +122,15 @@ TEST_CASE("gpu: kernels of small chains are within the bound of the reference") 
 TEST_CASE(
     "gpu: maps, pairs, bands, a split K and kept rows are within the bound of the reference") {
   CompileOptions options;
-  options.halves_from = std::numeric_limits<int64_t>::min();
+  options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                            .parts = std::numeric_limits<int64_t>::max()};
   check_chains(kWideChains, options, {});
 }
 
 TEST_CASE("gpu: f32 products from halves are within the bound of precision highest") {
   CompileOptions options;
-  options.halves_from = std::numeric_limits<int64_t>::min();
+  options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
+                            .parts = std::numeric_limits<int64_t>::max()};
   check_chains(kProducts, options, {MatmulPrecision::highest});
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose schedules count on the registers that their stages take keep everything in them:
 // rows of lanes with many warps or several rows each, rows that are read once, large warps with
-// reductions behind the product, and halves of few rows.
+// reductions behind the product, moments of columns behind wgmma, halves of few rows, and products
+// of bf16 parts.
 #include "tests/toolchain/local_memory.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ingot;
 using namespace ingot::testing;
@@ -96,6 +100,49 @@ TEST_CASE("stages: halves of few rows, of two blocks an SM or of one, need no lo
                  "  return group_norm(mish(linear(x, w, b)), groups=32) }",
                  tile}},
                MatmulPrecision::highest);
+}
+
+TEST_CASE("stages: products of bf16 parts need no local memory") {
+  const char* const wide = "bf16x3 64x128x32";
+  check_stages({{"graph a(x: f32[4096, 255], w: f32[4096, 255], b: f32[4096]) {\n"
+                 "  h = gelu(linear(x, w, b))\n"
+                 "  return h, var(h, axis=0) }",
+                 wide},
+                {"graph b(x: f32[m, 200], w: f32[200, n], b: f32[n]) {\n"
+                 "  return softmax(gelu(matmul(sigmoid(x), w) + b)) }",
+                 wide},
+                {"graph c(x: f32[64, 200, 250], y: f32[64, 250, 300], r: f32[64, 200, 300]) {\n"
+                 "  h = matmul(x, y) + r\n"
+                 "  return h, logsumexp(h, axis=2), mish(h) }",
+                 wide},
+                {"graph d(x: f32[100, 4096], w: f32[4096, 700], v: f32[4096, 700]) {\n"
+                 "  return swish(matmul(x, w)) * matmul(x, v) }",
+                 "bf16x3 64x64x32"},
+                {"graph e(x: f32[16384, 64], w: f32[3200, 64]) {\n"
+                 "  return group_norm(linear(x, w), groups=32) }",
+                 wide},
+                {"graph f(x: f32[65536, 4096], w: f32[50, 4096], b: f32[50]) {\n"
+                 "  return softmax(linear(x, w, b)) }",
+                 "bf16x3 128x64x32"}},
+               MatmulPrecision::highest);
+}
+
+TEST_CASE("stages: moments of columns behind turns of wgmma need no local memory") {
+  for (const auto& [type, precision] : {std::pair("bf16", MatmulPrecision::highest),
+                                        {"f32", MatmulPrecision::high},
+                                        {"f32", MatmulPrecision::highest}}) {
+    Sources sources;
+    const std::string spec =
+        fmt::format("graph a(x: {0}[16384, 4096], param w: {0}[4096, 4096], b: {0}[4096]) {{\n"
+                    "  h = linear(x, w, b) * 0.5\n"
+                    "  return h, var(h, axis=0) }}",
+                    type);
+    const auto variants = sources.add(spec, spec, precision, "h200", "sm_90a");
+    CHECK(llvm::any_of(variants, [](const KernelVariant& variant) {
+      return llvm::StringRef(variant.schedule).starts_with("wgmma");
+    }));
+    check_local_memory(sources, "sm_90a");
+  }
 }
 
 TEST_CASE("stages: rows in the shared memory of a cluster need no local memory") {

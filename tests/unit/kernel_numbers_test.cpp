@@ -120,7 +120,8 @@ TEST_CASE("shared memory: stages of a mainloop, where they are more than the scr
   // Segments of 32 columns lie within a warp's 64: nothing crosses warps.
   made.add(reduce(OpKind::moments, ReduceSpan::segment, {}, 32));
   CHECK(shared_bytes(made.kernel, s) == 3 * (128 + 128) * 64 * 2);
-  // Columns of 128 rows cross two warps: two sweeps of states of 12 bytes, far below the stages.
+  // Columns of 128 rows cross two warps: states of 12 bytes of both and of all rows, far below the
+  // stages.
   made.add(reduce(OpKind::moments, ReduceSpan::column, {}));
   CHECK(shared_bytes(made.kernel, s) == 3 * (128 + 128) * 64 * 2);
   // Segments of 48 columns fit no arrangement of threads: the tile goes through scratch.
@@ -129,7 +130,7 @@ TEST_CASE("shared memory: stages of a mainloop, where they are more than the scr
   Schedule shallow = s;
   shallow.slots = 2;
   shallow.tile_k = 16;
-  CHECK(shared_bytes(made.kernel, shallow) == through + 2 * 2 * 128 * 12);
+  CHECK(shared_bytes(made.kernel, shallow) == through + 3 * 128 * 12);
 }
 
 TEST_CASE("shared memory: each reduction of a row has scratch where several warps share it") {
@@ -138,15 +139,15 @@ TEST_CASE("shared memory: each reduction of a row has scratch where several warp
   made.add(reduce(OpKind::sum, ReduceSpan::row, {}));
   CHECK(shared_bytes(made.kernel, rows_of(32, Skeleton::held)) == 0);
   CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4);
-  made.add(reduce(OpKind::moments, ReduceSpan::row, {})); // two sweeps
-  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 2 * 8 * 12);
+  made.add(reduce(OpKind::moments, ReduceSpan::row, {})); // two sweeps, of 8 and 4 bytes
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 8 * 12);
   MergeStage merge;
   merge.reducer = {OpKind::max_sumexp, DType::f32};
   made.add(merge);
-  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 2 * 8 * 12 + 2 * 8 * 8);
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 8 * 12 + 8 * 8);
   merge.at_points = true; // by one thread
   made.add(merge);
-  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 2 * 8 * 12 + 2 * 8 * 8);
+  CHECK(shared_bytes(made.kernel, rows_of(256, Skeleton::held)) == 8 * 4 + 8 * 12 + 8 * 8);
 }
 
 TEST_CASE("shared memory: stores that stage their rows add to the scratch") {
@@ -214,10 +215,10 @@ TEST_CASE("kept rows: memory and launch of clusters") {
   s.most_blocks = 112;
   s.cluster = 8;
   CHECK(can_keep(made.kernel, s));
-  // Two sweeps of 16 warps' states of 8 bytes; two sets of 8 states and their mbarriers; 12,544
+  // 16 warps' states of 8 bytes; two sets of 8 states and their mbarriers; 12,544
   // columns in steps of 2048.
   CHECK(shared_bytes(made.kernel, s) ==
-        (2 * 16 * 8 + 2 * (8 + 8 * 32) + 127) / 128 * 128 + (12544 + 2047) / 2048 * 2048 * 4);
+        (16 * 8 + 2 * (8 + 8 * 32) + 127) / 128 * 128 + (12544 + 2047) / 2048 * 2048 * 4);
   const LaunchShape launch = tile_launch(made.body, s);
   CHECK(launch.cluster == std::array<int64_t, 3>{8, 1, 1});
   const auto blocks = [&](int64_t rows) { return likely_value(launch.grid[0], {{"m", rows}}); };

@@ -90,7 +90,7 @@ TEST_CASE("kernel: operands of equal depth are packed by the same code") {
     options.device = "h200";
     options.target = target;
     const Compilation c = compiled("graph g(x: f32[1024, 2048], w: f32[4096, 2048],\n"
-                                   "        v: f32[512, 4096]) {\n"
+                                   "        v: f32[2048, 4096]) {\n"
                                    "  return linear(linear(x, w), v) }",
                                    options);
     std::map<std::string, std::string> spaces; // by kernel

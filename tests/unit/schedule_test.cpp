@@ -50,10 +50,10 @@ TEST_CASE("schedule: a matmul in each precision, aligned and not") {
         "simt f32 128x128x16 step 128 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
         "shared 32768\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::highest) ==
-        "simt f32 128x64x16 step 64 warp 0x0 stages 2 threads 256 a staged*4 b staged*4 vec 4 "
-        "promote 32 shared 24576\n"
-        "simt f32 128x64x16 step 64 warp 0x0 stages 2 threads 256 a staged*1 b staged*1 vec 1 "
-        "promote 32 shared 24576\n");
+        "mma bf16x3 64x128x32 step 128 warp 32x32 stages 3 threads 256 a direct*4 b direct*4 vec 2 "
+        "staged-stores promote 16 shared 73728\n"
+        "mma bf16x3 64x128x32 step 128 warp 32x32 stages 3 threads 256 a staged*1 b staged*1 vec 1 "
+        "promote 16 shared 73728\n");
   CHECK(linear(1024, 8192, 256, MatmulPrecision::high) ==
         "mma tf32 128x128x16 step 128 warp 64x64 stages 4 threads 128 a direct*4 b direct*4 vec 2 "
         "staged-stores shared 65536\n"
@@ -100,18 +100,20 @@ TEST_CASE("schedule: few rows are multiplied as halves where prepare makes those
   auto tile = [](const char* inputs) {
     return picked(
         schedules(std::string(inputs) + ") { return relu(linear(x, w))", MatmulPrecision::highest),
-        {"f16x3", "f32", "stages"});
+        {"f16x3", "bf16x3", "f32", "stages"});
   };
   const char* const few = "f16x3 64x64x32 stages 4; f16x3 64x64x32 stages 4";
   CHECK(tile("x: f32[2, 4096], param w: f32[8192, 4096]") == few);
   CHECK(tile("x: f32[64, 4096], param w: f32[8192, 4096]") == few);
   // Halves that each launch makes of w take the time of 100 rows.
-  CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]").starts_with("f32 64x64x16"));
+  CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]").starts_with("bf16x3 64x128x32"));
   CHECK(tile("x: f32[112, 4096], w: f32[8192, 4096]").starts_with("f16x3 128x"));
   CHECK(tile("param x: f32[8192, 4096], w: f32[16, 4096]").starts_with("f16x3 128x"));
-  CHECK(tile("x: f32[8192, 4096], param w: f32[16, 4096]").starts_with("f32 128x64x16"));
+  CHECK(tile("x: f32[8192, 4096], param w: f32[16, 4096]").starts_with("bf16x3 128x64x32"));
   // Too little to multiply, however few the rows are.
   CHECK(tile("x: f32[2, 256], param w: f32[256, 256]").starts_with("f32 64x64x16"));
+  // As much again in operands that no halves are made of.
+  CHECK(tile("x: f32[64, 256], param w: f32[256, 256]").starts_with("bf16x3 64x128x32"));
 }
 
 TEST_CASE("schedule: tiles that share their products are not wide") {
@@ -199,8 +201,9 @@ TEST_CASE("schedule: tiles hold whole segments, and accesses divide the step") {
         "f32 128x128x32 step 126 vec 2 shared 109056; f32 128x128x16 step 126 vec 1 shared 109056");
   CHECK(picked(linear(1024, 2560, 10, P::pedantic), words) ==
         "f32 64x256x16 step 256 vec 4 shared 40960; f32 64x256x16 step 256 vec 1 shared 40960");
-  CHECK(picked(linear(1024, 4800, 100, P::highest), words) ==
-        "f32 64x128x16 step 96 vec 4 shared 35072; f32 64x128x16 step 96 vec 1 shared 35072");
+  const std::initializer_list<llvm::StringRef> of_parts = {"bf16x3", "step", "vec", "shared"};
+  CHECK(picked(linear(1024, 4800, 100, P::highest), of_parts) ==
+        "bf16x3 64x128x32 step 96 vec 2 shared 76032; bf16x3 64x128x32 step 96 vec 1 shared 73728");
   CHECK(picked(linear(1024, 2000, 10, P::highest), words) ==
         "f32 32x256x16 step 200 vec 4 shared 36864; f32 32x256x16 step 200 vec 1 shared 36864");
   CHECK(picked(linear(1024, 3300, 100, P::high), {"step", "a", "b", "vec"}) ==
@@ -224,12 +227,12 @@ TEST_CASE("schedule: tiles divide the segments that they share") {
         }());
     if (!compilation) return take_error(compilation.takeError()).second;
     const KernelVariant& first = compilation->module.kernels.front().variants.front();
-    return picked(first.schedule, {"f32", "tf32", "step", "vec"}) + " grid " +
+    return picked(first.schedule, {"f32", "bf16x3", "tf32", "step", "vec"}) + " grid " +
            first.launch.grid[0].text();
   };
   using P = MatmulPrecision;
   CHECK(steps(512, P::pedantic) == "f32 128x128x32 step 128 vec 4 grid 64");
-  CHECK(steps(512, P::highest) == "f32 64x128x16 step 128 vec 4 grid 128");
+  CHECK(steps(512, P::highest) == "bf16x3 64x128x32 step 128 vec 2 grid 128");
   CHECK(steps(512, P::high) == "tf32 128x128x32 step 128 vec 2 grid 64");
   CHECK(steps(384, P::high) == "tf32 128x128x32 step 128 vec 2 grid 48");
   CHECK(steps(960, P::pedantic) == "f32 128x128x32 step 120 vec 4 grid 128");
@@ -278,22 +281,22 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
   };
   CHECK(softmax("[64, 5]", 1) == "held 16x8 threads 128 per-row 8 along-columns vec 1 shared 0");
   CHECK(softmax("[64, 1000]", 1) ==
-        "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 64");
+        "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 32");
   CHECK(softmax("[64, 16384]", 1) ==
-        "held 1x16384 threads 1024 per-row 1024 along-columns vec 4 shared 512");
+        "held 1x16384 threads 1024 per-row 1024 along-columns vec 4 shared 256");
   // Rows for all SMs: as few threads as hold one.
   CHECK(softmax("[4096, 8192]", 1) ==
-        "held 1x8192 threads 256 per-row 256 along-columns vec 4 shared 128");
+        "held 1x8192 threads 256 per-row 256 along-columns vec 4 shared 64");
   CHECK(softmax("[64, 40000]", 1) ==
-        "kept 1x8192 threads 512 per-row 512 along-columns vec 4 cluster 1 shared 164096");
+        "kept 1x8192 threads 512 per-row 512 along-columns vec 4 cluster 1 shared 163968");
   CHECK(softmax("[64, 40001]", 1) ==
-        "streamed 1x8192 threads 512 per-row 512 along-columns vec 1 shared 256");
+        "streamed 1x8192 threads 512 per-row 512 along-columns vec 1 shared 128");
   CHECK(softmax("[64, 100000]", 1) ==
-        "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
+        "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 128");
   CHECK(softmax("[m, n]", 1) ==
-        "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 256");
+        "streamed 1x8192 threads 512 per-row 512 along-columns vec 4 shared 128");
   CHECK(softmax("[64, 5, 400]", 1) ==
-        "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 4096");
+        "held 32x8 threads 256 per-row 8 along-rows vec 1 shared 2048");
 }
 
 TEST_CASE("schedule: many rows that one reduction reads once are walked by two warps each") {
@@ -362,7 +365,7 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
   const std::string pair = ": f32[1024, 64], v: f32[64, 1024], w: f32[64, 1024]) {\n"
                            "  return swish(matmul(x, v)) * matmul(x, w)";
   CHECK(tile("x" + pair, MatmulPrecision::pedantic) == "simt f32 64x128x16");
-  CHECK(tile("x" + pair, MatmulPrecision::highest) == "simt f32 128x64x16");
+  CHECK(tile("x" + pair, MatmulPrecision::highest) == "mma bf16x3 64x64x32");
   CHECK(tile("x" + pair, MatmulPrecision::high) == "mma tf32 64x128x16");
   const std::string large = "x: f32[1024, 1024], v: f32[1024, 1024], w: f32[1024, 1024]) {\n"
                             "  return group_norm(swish(matmul(x, v)) * matmul(x, w), groups=";

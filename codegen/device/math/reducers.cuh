@@ -12,8 +12,9 @@ namespace ingot {
 //   State              a trivially copyable struct of 32-bit words
 //   kResults, Result   number and type of the results
 //   kTwoSweep          held tiles read the values twice. The first sweep, by a reducer First, finds
-//                      a centre, which begin() takes. The second sweep accumulates about it
-//                      (step_about, merge_about). first() and about() convert states that were
+//                      a centre: begin(first) is the state of no values about it. The second one
+//                      sums summand(centre, x), and with_sum(centre, sum) is the state of all.
+//                      first(state) and sum_about(state, centre) do the same for states that were
 //                      accumulated separately.
 //   kMovesCentre       two sweeps: the chunks of a row share a centre, which moves along the row
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
@@ -141,15 +142,12 @@ template <bool kIsShort> struct SumexpReducer {
 
   using First = MaxReducer<f32>;
   static INGOT_DEVICE First::State first(const State& state) { return {state.max}; }
-  static INGOT_DEVICE State about(const State& state, const State& centre) {
-    return {centre.max, state.sum * moved(state.max, centre.max)};
+  static INGOT_DEVICE f32 sum_about(const State& state, const State& centre) {
+    return state.sum * moved(state.max, centre.max);
   }
   static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
-  static INGOT_DEVICE State empty_about(const State& state) { return {state.max, 0.0f}; }
-  static INGOT_DEVICE void step_about(State& state, f32 x) { state.sum += shifted(x, state.max); }
-  static INGOT_DEVICE State merge_about(const State& a, const State& b) {
-    return {a.max, a.sum + b.sum};
-  }
+  static INGOT_DEVICE f32 summand(const State& centre, f32 x) { return shifted(x, centre.max); }
+  static INGOT_DEVICE State with_sum(const State& centre, f32 sum) { return {centre.max, sum}; }
 
   static INGOT_DEVICE void finish(const State& state, f32* out, i64) {
     out[0] = state.max;
@@ -206,23 +204,20 @@ struct MomentsReducer {
   static INGOT_DEVICE First::State first(const State& state) {
     return {state.mean * state.count, state.count};
   }
-  static INGOT_DEVICE State about(const State& state, const State& centre) {
+  static INGOT_DEVICE f32 sum_about(const State& state, const State& centre) {
     const f32 delta = state.mean - centre.mean;
-    return {centre.count, centre.mean, state.m2 + delta * state.count * delta};
+    return state.m2 + delta * state.count * delta;
   }
   static INGOT_DEVICE State begin(const First::State& first) {
     const f32 mean = math::div_bounded(first.sum, first.count);
     return {first.count, first.count > 0.0f ? mean : 0.0f, 0.0f};
   }
-  static INGOT_DEVICE State empty_about(const State& state) {
-    return {state.count, state.mean, 0.0f};
+  static INGOT_DEVICE f32 summand(const State& centre, f32 x) {
+    const f32 deviation = x - centre.mean;
+    return deviation * deviation;
   }
-  static INGOT_DEVICE void step_about(State& state, f32 x) {
-    const f32 deviation = x - state.mean;
-    state.m2 += deviation * deviation;
-  }
-  static INGOT_DEVICE State merge_about(const State& a, const State& b) {
-    return {a.count, a.mean, a.m2 + b.m2};
+  static INGOT_DEVICE State with_sum(const State& centre, f32 sum) {
+    return {centre.count, centre.mean, sum};
   }
 
   static INGOT_DEVICE void finish(const State& state, f32* out, i64 count) {

@@ -35,6 +35,7 @@ INGOT_DEVICE i32 opaque(i32 value) {
   asm volatile("" : "+r"(value));
   return value;
 }
+INGOT_DEVICE u32 opaque(u32 value) { return static_cast<u32>(opaque(static_cast<i32>(value))); }
 
 /// All threads of the block arrive. Their earlier writes to shared and global memory are visible
 /// afterwards.

@@ -73,11 +73,23 @@ constexpr Sharing sharing_of(Tile t, Span span, int width) {
   return {results, segments == Segments::over_warps ? width / t.warp_cols : 1};
 }
 
+/// Where a tile has the results of a reduction.
+enum class Results {
+  in_registers,
+  in_scratch,       ///< those of segments that are cut across threads
+  states_in_scratch ///< only states: a thread has too many columns for registers. A later kernel
+                    ///< merges the states of all rows
+};
+constexpr Results results_of(Span span, Sharing sharing) {
+  if (sharing.warps == 0) return Results::in_scratch;
+  const bool is_shared = span == Span::column && sharing.warps > 1;
+  return is_shared ? Results::states_in_scratch : Results::in_registers;
+}
+
 /// Of a reducer (math/reducers.cuh), in bytes.
 struct Reducer {
   int state, value; ///< of a state, and of an element
   int results;      ///< numbers of a result
-  bool two_sweeps;  ///< a second reduction starts from the first one's result
 };
 
 /// Through scratch go the results, then the tile, with padding against bank conflicts along a
@@ -85,13 +97,18 @@ struct Reducer {
 constexpr int result_bytes(int results, Reducer reducer) { return results * reducer.results * 8; }
 constexpr int scratch_pitch(Tile t) { return t.cols + 1; }
 
-/// Scratch of one reduction: states of all warps, or its results and the tile.
+/// Scratch of one reduction: results or states that stay there, then the tile or the states of all
+/// warps. Two sweeps share the memory of the states.
 constexpr int reduce_bytes(Tile t, Span span, int width, Reducer reducer) {
   const Sharing shared = sharing_of(t, span, width);
-  if (shared.warps == 0)
+  const int states = shared.results * reducer.state;
+  switch (results_of(span, shared)) {
+  case Results::in_registers: return shared.warps > 1 ? shared.warps * states : 0;
+  case Results::in_scratch:
     return result_bytes(shared.results, reducer) + t.rows * scratch_pitch(t) * reducer.value;
-  const int sweeps = reducer.two_sweeps ? 2 : 1;
-  return shared.warps > 1 ? sweeps * shared.warps * shared.results * reducer.state : 0;
+  case Results::states_in_scratch: return states + shared.warps * states;
+  }
+  return 0;
 }
 /// As reductions of a kernel lie behind one another.
 constexpr int region(int bytes) { return (bytes + 15) / 16 * 16; }
@@ -127,6 +144,12 @@ constexpr int safe_bytes(int rows, int cols) {
 constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_totals) {
   const int ring = stages * stage_bytes(rows, cols, depth, 4);
   const int fast = ring + (has_totals ? rows * cols * 4 : 0) + (rows + cols) * 4;
+  return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
+}
+
+/// The mainloop of bf16 parts: the ring of f32 and totals of the sums; or the safe tile.
+constexpr int parts_bytes(int rows, int cols, int depth, int stages, bool has_totals) {
+  const int fast = stages * stage_bytes(rows, cols, depth, 4) + (has_totals ? rows * cols * 4 : 0);
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }
 

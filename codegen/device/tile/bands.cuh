@@ -42,8 +42,8 @@ template <class L, class F, class O> struct StaysInRows<L, Store<F, O>> {
 };
 template <class L, class R> struct StaysInRows<L, Reduce<R>> {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  static constexpr bool kValue = (R::kSpan == Span::row || R::kSpan == Span::segment) &&
-                                 !Plan::kThroughScratch && Plan::kWarps == 1;
+  static constexpr bool kValue =
+      (R::kSpan == Span::row || R::kSpan == Span::segment) && Plan::kWarps == 1;
 };
 
 /// Whether a held tile goes through its stages in bands B.

@@ -10,6 +10,7 @@
 #include "tile/mma_feed.cuh"
 #include "tile/mma_fragments.cuh"
 #include "tile/safe_mainloop.cuh"
+#include "tile/totals.cuh"
 
 namespace ingot {
 
@@ -84,15 +85,15 @@ template <class Config, class A, class B> struct HalvesMainloop {
   using Safe = SafeMainloop<Layout, A, B>;
   using Ring = StageRing<kStageBytes, kStages>;
   static constexpr int kRingBytes = kStages * kStageBytes;
-  static constexpr bool kTotals = Config::kTotalEvery > 0;
-  static constexpr int kFastBytes =
-      kRingBytes + (kTotals ? kTileM * kTileN * static_cast<int>(sizeof(f32)) : 0);
+  using LongSums = Totals<Layout, Config::kTotalEvery / kTileK>;
+  static constexpr int kFastBytes = kRingBytes + LongSums::kBytes;
   // Behind the slots are the shifts of the tile's rows, then of its columns. They are loaded when
   // the tile is checked. If they were loaded from memory later, they would delay the use of the
   // sums.
   static constexpr int kLines = kTileM + kTileN;
   static constexpr int kLinesOfThread = (kLines + Layout::kThreads - 1) / Layout::kThreads;
-  static constexpr int kSharedBytes = sizes::halves_bytes(kTileM, kTileN, kTileK, kStages, kTotals);
+  static constexpr int kSharedBytes =
+      sizes::halves_bytes(kTileM, kTileN, kTileK, kStages, LongSums::kBytes > 0);
   static_assert(kFastBytes + kLines * static_cast<int>(sizeof(i32)) <= kSharedBytes, "all of it");
 
   template <class Params>
@@ -194,10 +195,10 @@ private:
     a_low.load(first_a + StageA::kBytes, 0);
     b_low.load(first_b + StageB::kBytes, 0);
     Sums part;
-    Totals totals(context.thread);
+    LongSums totals(ring + kRingBytes, context.thread);
 #pragma unroll 1
     for (; tiles > 0; --tiles) {
-      if constexpr (kTotals) totals.count(acc);
+      totals.count(acc);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
@@ -219,47 +220,9 @@ private:
         if (step % kStepsOfPart == kStepsOfPart - 1) add(part, acc);
       }
     }
-    if constexpr (kTotals) totals.finish(acc);
+    totals.finish(acc);
     ptx::cp_async_wait<0>();
   }
-
-  /// The totals of a thread's sums, updated every kTotalEvery products. No other thread uses them.
-  struct Totals {
-    static constexpr int kTiles = Config::kTotalEvery / kTileK;
-    f32* own;
-    i32 tiles = 0; ///< number of tiles in the sums
-    bool any = false;
-
-    INGOT_DEVICE explicit Totals(i32 thread)
-        : own(reinterpret_cast<f32*>(ptx::shared_memory() + kRingBytes) + thread) {}
-
-    static INGOT_DEVICE int place(int i, int j) {
-      return (i * Layout::kCols + j) * Layout::kThreads;
-    }
-    /// Must be called before a tile of k is added to `acc`.
-    INGOT_DEVICE void count(Sums& acc) {
-      if (tiles++ < kTiles) return;
-#pragma unroll
-      for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-        for (int j = 0; j < Layout::kCols; ++j) {
-          f32& total = own[place(i, j)];
-          total = any ? total + acc[i][j] : acc[i][j];
-        }
-      }
-      clear(acc);
-      any = true;
-      tiles = 1;
-    }
-    INGOT_DEVICE void finish(Sums& acc) const {
-      if (!any) return;
-#pragma unroll
-      for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] += own[place(i, j)];
-      }
-    }
-  };
 
   /// Removes the scales of rows and columns, half of both powers at a time. The combined power, or
   /// a sum scaled by only one power, may be out of range although the result is not.

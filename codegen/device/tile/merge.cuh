@@ -19,6 +19,17 @@ template <class State> INGOT_DEVICE State shuffle_state(const State& state, int 
   return theirs.state;
 }
 
+/// One of two states, word by word: a choice of addresses would put both in local memory.
+template <class State>
+INGOT_DEVICE State chosen(bool first, const State& if_true, const State& if_false) {
+  StateWords<State> a, b;
+  a.state = if_true;
+  b.state = if_false;
+#pragma unroll
+  for (int w = 0; w < a.kCount; ++w) a.word[w] = first ? a.word[w] : b.word[w];
+  return a.state;
+}
+
 /// Merges the states of kCount warps from kFirst on, in pairs. A chain would round the sum of all
 /// once for each warp.
 template <class Reducer, int kFirst, int kCount>
@@ -46,6 +57,42 @@ INGOT_DEVICE void merge_lanes(i32 lane, typename Reducer::State (&state)[kCount]
       const State other = shuffle_state(state[k], mask);
       state[k] = upper ? Reducer::merge(other, state[k]) : Reducer::merge(state[k], other);
     }
+  }
+}
+
+/// Merges the states of lanes that differ in the bits of kLanes, and shares the results out among
+/// them: calls use(k, state) in one lane for each k. The merges are those of merge_lanes, but each
+/// bit halves the states of a lane: it keeps one half, and sends the other. `first`: the k of the
+/// lane's first state. `is_user`: whether the lane calls use.
+template <class Reducer, int kLanes, int kCount, int kMask = 1, class Use>
+INGOT_DEVICE void share_lanes(i32 lane, const typename Reducer::State (&state)[kCount], Use use,
+                              int first = 0, bool is_user = true) {
+  using State = typename Reducer::State;
+  const bool upper = (lane & kMask) != 0;
+  const auto merge = [&](const State& mine, const State& other) {
+    return upper ? Reducer::merge(other, mine) : Reducer::merge(mine, other);
+  };
+  if constexpr (kMask == 32) {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k)
+      if (is_user) use(first + k, state[k]);
+  } else if constexpr ((kLanes & kMask) == 0) {
+    share_lanes<Reducer, kLanes, kCount, 2 * kMask>(lane, state, use, first, is_user);
+  } else if constexpr (kCount % 2 == 0) {
+    constexpr int kHalf = kCount / 2;
+    State half[kHalf];
+#pragma unroll
+    for (int k = 0; k < kHalf; ++k) {
+      const State sent = chosen(upper, state[k], state[k + kHalf]);
+      half[k] = merge(chosen(upper, state[k + kHalf], state[k]), shuffle_state(sent, kMask));
+    }
+    share_lanes<Reducer, kLanes, kHalf, 2 * kMask>(lane, half, use, first + (upper ? kHalf : 0),
+                                                   is_user);
+  } else {
+    State all[kCount];
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) all[k] = merge(state[k], shuffle_state(state[k], kMask));
+    share_lanes<Reducer, kLanes, kCount, 2 * kMask>(lane, all, use, first, is_user && !upper);
   }
 }
 

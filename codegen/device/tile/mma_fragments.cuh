@@ -45,19 +45,20 @@ template <Operand kOperand, class Stage, int kWarpMn> struct MmaFragments {
   /// memory.
   INGOT_DEVICE void load(int first, int step) {
 #pragma unroll
-    for (int i = 0; i < kBlocks; ++i) {
-      if constexpr (kIsScalar) {
+    for (int i = 0; i < kBlocks; ++i) load_block(first, step, i);
+  }
+  INGOT_DEVICE void load_block(int first, int step, int i) {
+    if constexpr (kIsScalar) {
 #pragma unroll
-        for (int r = 0; r < 4; ++r) {
-          const int mn_half = kOperand == Operand::a ? r % 2 : r / 2;
-          const int k_half = kOperand == Operand::a ? r / 2 : r % 2;
-          block[i][r] = ptx::load_shared(moved(first, step * 8 + k_half * 4, i * 4 + mn_half * 2));
-        }
-      } else if constexpr (Stage::kMajor == Major::k) {
-        ptx::ldmatrix_x4(block[i], moved(first, i * 16, step * 2));
-      } else {
-        ptx::ldmatrix_x4_trans(block[i], moved(first, step * 16, i * 2));
+      for (int r = 0; r < 4; ++r) {
+        const int mn_half = kOperand == Operand::a ? r % 2 : r / 2;
+        const int k_half = kOperand == Operand::a ? r / 2 : r % 2;
+        block[i][r] = ptx::load_shared(moved(first, step * 8 + k_half * 4, i * 4 + mn_half * 2));
       }
+    } else if constexpr (Stage::kMajor == Major::k) {
+      ptx::ldmatrix_x4(block[i], moved(first, i * 16, step * 2));
+    } else {
+      ptx::ldmatrix_x4_trans(block[i], moved(first, step * 16, i * 2));
     }
   }
 

@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-/// The types that tensor cores multiply. Sums are in f32.
-enum class Compute { f16, bf16, tf32 };
+/// The types that tensor cores multiply; bf16x3: parts of f32 (tile/parts.cuh). Sums are in f32.
+enum class Compute { f16, bf16, tf32, bf16x3 };
 
 /// The type of an operand in shared memory.
 template <Compute kCompute> struct ComputeType;
@@ -22,6 +22,9 @@ template <> struct ComputeType<Compute::bf16> {
   using Type = bf16;
 };
 template <> struct ComputeType<Compute::tf32> {
+  using Type = f32;
+};
+template <> struct ComputeType<Compute::bf16x3> {
   using Type = f32;
 };
 

@@ -4,94 +4,24 @@
 // bits.
 #pragma once
 
-#include "tile/map.cuh"
-#include "tile/merge.cuh"
+#include "tile/reduce_in_scratch.cuh"
 
 namespace ingot {
 
-// A reduction R, written by the emitter:
-//   Reducer, Functor       the reduced value is Functor::eval(point)
-//   kSpan, kWidth          Span and, for segments, their width in columns
-//   count(params)          elements per result in the whole domain
-//   index(params, batch, row, col)  position of an element along the reduced extent
-// Its states and results are kept per thread, one for each result in which the thread takes part.
-
-/// All members of a reduction but `count` and `index`.
-template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Reduction {
-  using Reducer = ReducerType;
-  using Functor = F;
-  static constexpr Span kSpan = kWhere;
-  static constexpr int kWidth = kColumns;
-};
-
-template <class R, class L> struct ReduceTraits {
+/// Merges the sums of a second sweep over the threads, behind the states of the first one, and adds
+/// them to their centres.
+template <class R, class L, int kCount>
+INGOT_DEVICE void add_sums(const TileContext& context, typename R::Reducer::State (&centre)[kCount],
+                           typename SummandReducer::State (&sums)[kCount], u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  using Reducer = typename R::Reducer;
-  static constexpr sizes::Reducer kSizes = {sizeof(typename Reducer::State),
-                                            sizeof(typename Reducer::Value), Reducer::kResults,
-                                            Reducer::kTwoSweep};
-  static constexpr int kResultBytes = sizes::result_bytes(Plan::kPerTile, kSizes);
-  static constexpr int kPitch = sizes::scratch_pitch(L::kSizes);
-  /// The scratch of one tile's reduction: the states of all warps, or the results and the tile.
-  static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
-};
-
-/// The results of a reduction, for later stages.
-template <class R, class L> struct ReduceResult {
-  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  using Result = typename R::Reducer::Result;
-  Result v[Plan::kPerThread][R::Reducer::kResults];
-  typename R::Reducer::State state[Plan::kPerThread];
-  const Result* scratch = nullptr; ///< kThroughScratch: results of the tile, by slot
-};
-
-/// The results of all reductions of a kernel, by type.
-template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
-  i32 thread;
-  explicit INGOT_DEVICE ReduceResults(i32 of_thread) : thread(of_thread) {}
-  template <class R> INGOT_DEVICE ReduceResult<R, L>& of() { return *this; }
-  template <class R> INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
-    using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-    const ReduceResult<R, L>& result = *this;
-    if constexpr (Plan::kThroughScratch) {
-      const int segment = smaller(L::col(thread, j) / R::kWidth, Plan::kSegments - 1);
-      const int slot = L::row(thread, i) * Plan::kSegments + segment;
-      return result.scratch[slot * R::Reducer::kResults + index];
-    } else {
-      return result.v[Plan::index(i, j)][index];
-    }
-  }
-};
-
-template <class Reducer, int kCount>
-INGOT_DEVICE void init_states(typename Reducer::State (&state)[kCount]) {
+  using First = typename R::Reducer::First;
+  static_assert(sizeof(typename First::State) + sizeof(f32) <= sizeof(typename R::Reducer::State),
+                "two sweeps share the memory of the states");
+  constexpr int kFirstBytes = Plan::kWarps * Plan::kPerTile * sizeof(typename First::State);
+  merge_threads<SummandReducer, Plan>(context, sums, region + kFirstBytes);
 #pragma unroll
-  for (int k = 0; k < kCount; ++k) state[k] = Reducer::init();
+  for (int k = 0; k < kCount; ++k) centre[k] = R::Reducer::with_sum(centre[k], sums[k].value);
 }
-
-// The accumulation of a sweep: empty(state) starts a partial result beside `state`; step; merge.
-
-/// Uses the step and merge of the reducer itself.
-template <class Reducer> struct OneSweep {
-  using State = typename Reducer::State;
-  static INGOT_DEVICE State empty(const State&) { return Reducer::init(); }
-  template <class T> static INGOT_DEVICE void step(State& state, T value, i64 index) {
-    Reducer::step(state, value, index);
-  }
-  static INGOT_DEVICE State merge(const State& a, const State& b) { return Reducer::merge(a, b); }
-};
-
-/// The second sweep of a reducer, about the centre that the first sweep found.
-template <class Reducer> struct AboutCentre {
-  using State = typename Reducer::State;
-  static INGOT_DEVICE State empty(const State& state) { return Reducer::empty_about(state); }
-  template <class T> static INGOT_DEVICE void step(State& state, T value, i64) {
-    Reducer::step_about(state, value);
-  }
-  static INGOT_DEVICE State merge(const State& a, const State& b) {
-    return Reducer::merge_about(a, b);
-  }
-};
 
 /// Merges states that threads accumulated separately. States of two sweeps first move to the common
 /// centre, once each. Every merge then rounds one sum, while merges of states with different
@@ -109,43 +39,15 @@ INGOT_DEVICE void merge_apart(const TileContext& context,
 #pragma unroll
     for (int k = 0; k < kCount; ++k) first[k] = Reducer::first(state[k]);
     merge_threads<First, Plan>(context, first, region);
+    typename SummandReducer::State sums[kCount];
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) state[k] = Reducer::about(state[k], Reducer::begin(first[k]));
-    merge_threads<AboutCentre<Reducer>, Plan>(context, state,
-                                              region + ReduceTraits<R, L>::kScratchBytes / 2);
+    for (int k = 0; k < kCount; ++k) {
+      const typename Reducer::State centre = Reducer::begin(first[k]);
+      sums[k].value = Reducer::sum_about(state[k], centre);
+      state[k] = centre;
+    }
+    add_sums<R, L>(context, state, sums, region);
   }
-}
-
-/// Adds the thread's elements to its states. With kByPack, each run of adjacent columns is summed
-/// first. Chains of sums, and their errors, are shorter by that factor.
-template <class R, class L, class Sweep, bool kByPack, int kSlots, class Params, class Results,
-          class States>
-INGOT_DEVICE void step_elements(const Params& params, const TileContext& context,
-                                const Fragment<L, kSlots>& fragment, const Results& results,
-                                States& states) {
-  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  constexpr int kPack = L::kVec > 1 ? L::kVec : L::kCols % 4 == 0 ? 4 : 1;
-  constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::matrix;
-  // A segment lies inside the domain or outside, and the one outside has results of its own.
-  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::matrix;
-  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::matrix;
-  const TileBounds<L> bounds(context);
-  // With kVec > 1, the elements of a pack are visited one after the other; else rows alternate.
-  typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows];
-  for_each_element<typename R::Functor>(
-      params, context, fragment, results,
-      [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
-        typename Sweep::State& state = states[Plan::index(i, j)];
-        const bool inside = (!kOverRows || bounds.row(i)) && (!kOverColumns || bounds.col(j));
-        if constexpr (kByPack && kPack > 1 && kOneResult && R::kSpan != Span::column) {
-          typename Sweep::State& pack = packs[L::kVec > 1 ? 0 : i];
-          if (j % kPack == 0) pack = Sweep::empty(state);
-          if (inside) Sweep::step(pack, value, R::index(params, context.batch, row, col));
-          if (j % kPack == kPack - 1) state = Sweep::merge(state, pack);
-        } else {
-          if (inside) Sweep::step(state, value, R::index(params, context.batch, row, col));
-        }
-      });
 }
 
 /// Accumulates the thread's elements with the reducer itself.
@@ -153,8 +55,20 @@ template <class R, class L, int kSlots, class Params, class Results, class State
 INGOT_DEVICE void accumulate(const Params& params, const TileContext& context,
                              const Fragment<L, kSlots>& fragment, const Results& results,
                              States& state) {
-  step_elements<R, L, OneSweep<typename R::Reducer>, !R::Reducer::kTwoSweep>(
-      params, context, fragment, results, state);
+  step_elements<R, L, typename R::Reducer, !R::Reducer::kTwoSweep>(params, context, fragment,
+                                                                   results, state);
+}
+
+/// The sums of the second sweep over the thread's elements, about the centres.
+template <class R, class L, int kSlots, class Params, class Results, int kCount>
+INGOT_DEVICE void sum_about(const Params& params, const TileContext& context,
+                            const Fragment<L, kSlots>& fragment, const Results& results,
+                            const typename R::Reducer::State (&centre)[kCount],
+                            typename SummandReducer::State (&sums)[kCount]) {
+  init_states<SummandReducer>(sums);
+  step_elements<R, L, SummandReducer, true>(
+      params, context, fragment, results, sums,
+      [&](int k, f32 value) { return R::Reducer::summand(centre[k], value); });
 }
 
 /// The centres about which the chunks of a row are reduced. Each chunk has its own, or, if the
@@ -214,10 +128,14 @@ private:
       using First = typename Reducer::First;
       typename First::State first[Plan::kPerThread];
       init_states<First>(first);
-      step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
+      step_elements<R, L, First, true>(params, context, fragment, results, first);
 #pragma unroll
       for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = centres.begin(k, first[k]);
-      step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, chunk);
+      typename SummandReducer::State sums[Plan::kPerThread];
+      sum_about<R, L>(params, context, fragment, results, chunk, sums);
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k)
+        chunk[k] = Reducer::with_sum(chunk[k], sums[k].value);
     } else {
       init_states<Reducer>(chunk);
       accumulate<R, L>(params, context, fragment, results, chunk);
@@ -236,44 +154,13 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
   using First = typename Reducer::First;
   typename First::State first[Plan::kPerThread];
   init_states<First>(first);
-  step_elements<R, L, OneSweep<First>, true>(params, context, fragment, results, first);
+  step_elements<R, L, First, true>(params, context, fragment, results, first);
   merge_threads<First, Plan>(context, first, region);
 #pragma unroll
   for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
-  step_elements<R, L, AboutCentre<Reducer>, true>(params, context, fragment, results, result.state);
-  merge_threads<AboutCentre<Reducer>, Plan>(context, result.state,
-                                            region + ReduceTraits<R, L>::kScratchBytes / 2);
-}
-
-/// Segments that do not align with threads: the tile goes to scratch, and one thread reduces each
-/// segment.
-template <class R, class L, int kSlots, class Params, class Results>
-INGOT_DEVICE void through_scratch(const Params& params, const TileContext& context,
-                                  const Fragment<L, kSlots>& fragment, const Results& results,
-                                  ReduceResult<R, L>& result, u8* region) {
-  using Reducer = typename R::Reducer;
-  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  using Value = typename Reducer::Value;
-  constexpr int kPitch = ReduceTraits<R, L>::kPitch;
-  auto* out = reinterpret_cast<typename Reducer::Result*>(region);
-  auto* values = reinterpret_cast<Value*>(region + ReduceTraits<R, L>::kResultBytes);
-  for_each_element<typename R::Functor>(
-      params, context, fragment, results, [&](int i, int j, i64, i64, Value value) {
-        values[L::row(context.thread, i) * kPitch + L::col(context.thread, j)] = value;
-      });
-  context.barrier();
-  for (int slot = context.thread; slot < Plan::kPerTile; slot += L::kThreads) {
-    const Value* segment =
-        values + slot / Plan::kSegments * kPitch + slot % Plan::kSegments * R::kWidth;
-    typename Reducer::State state = Reducer::init();
-    const i64 row = context.row0 + slot / Plan::kSegments;
-    const i64 col = context.col0 + slot % Plan::kSegments * R::kWidth;
-    for (int c = 0; c < R::kWidth; ++c)
-      Reducer::step(state, segment[c], R::index(params, context.batch, row, col + c));
-    Reducer::finish(state, out + slot * Reducer::kResults, R::kWidth);
-  }
-  context.barrier();
-  result.scratch = out;
+  typename SummandReducer::State sums[Plan::kPerThread];
+  sum_about<R, L>(params, context, fragment, results, result.state, sums);
+  add_sums<R, L>(context, result.state, sums, region);
 }
 
 template <class R, class L, class Params>
@@ -289,9 +176,11 @@ INGOT_DEVICE void reduce_held(const Params& params, const TileContext& context,
                               const Fragment<L, kSlots>& fragment, Results& results, u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   ReduceResult<R, L>& result = results.template of<R>();
-  if constexpr (Plan::kThroughScratch) {
+  if constexpr (Plan::kResults == sizes::Results::in_scratch) {
     through_scratch<R, L>(params, context, fragment, results, result, region);
-    return;
+  } else if constexpr (Plan::kResults == sizes::Results::states_in_scratch) {
+    result.states = reinterpret_cast<typename R::Reducer::State*>(region);
+    states_of_columns<R, L>(params, context, fragment, results, result.states);
   } else {
     if constexpr (R::Reducer::kTwoSweep) {
       two_sweeps<R, L>(params, context, fragment, results, result, region);

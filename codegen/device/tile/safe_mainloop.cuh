@@ -8,13 +8,18 @@
 
 namespace ingot {
 
+/// An operand X by the path of the SIMT mainloop.
+template <class X> struct Staged : X {
+  static constexpr OperandPath kPath = OperandPath::staged;
+};
+
 /// The sums of a tile of layout L.
 template <class L, class A, class B> struct SafeMainloop {
   struct Config {
     static constexpr int kTileM = sizes::kSafeRows, kTileN = sizes::safe_cols(L::kTileCols),
                          kTileK = sizes::kSafeDepth, kPromoteEvery = sizes::kPromoteEvery;
   };
-  using Mainloop = SimtMainloop<Config, A, B>;
+  using Mainloop = SimtMainloop<Config, Staged<A>, Staged<B>>;
   using Layout = L;
   static constexpr bool kCompensated = true;
   static constexpr int kTileK = Config::kTileK;

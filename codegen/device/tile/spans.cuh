@@ -8,15 +8,13 @@
 namespace ingot {
 
 /// kPerThread results per thread. Element (i, j) belongs to result index(i, j). Lanes that differ
-/// only in the bits of kLanes, and kWarps warps, share each result. kThroughScratch: no such
-/// arrangement exists, because segments do not align with threads, and the tile goes through
-/// scratch.
+/// only in the bits of kLanes, and kWarps warps, share each result. kResults: where they are.
 template <class L, Span kSpan, int kWidth> struct SpanPlan;
 
 /// The members that all plans have alike.
 template <class L, Span kSpan, int kWidth> struct SharedResults {
   static constexpr sizes::Sharing kSharing = sizes::sharing_of(L::kSizes, kSpan, kWidth);
-  static constexpr bool kThroughScratch = kSharing.warps == 0;
+  static constexpr sizes::Results kResults = sizes::results_of(kSpan, kSharing);
   static constexpr int kWarps = kSharing.warps;
   static constexpr int kCluster = L::kCluster;      ///< blocks that share each result
   static constexpr int kPerTile = kSharing.results; ///< results of the tile
@@ -67,6 +65,11 @@ struct SpanPlan<L, Span::segment, kWidth> : SharedResults<L, Span::segment, kWid
   static INGOT_DEVICE int slot(int thread, int k) {
     const int first = L::col(thread, kInRun ? k % kPerRow * L::kVec : 0);
     return L::row(thread, k / kPerRow) * kSegments + first / kWidth;
+  }
+  /// The result of an element, of any segment. Columns past the last segment count as of it.
+  static INGOT_DEVICE int slot_of(int thread, int i, int j) {
+    const int segment = L::col(thread, j) / kWidth;
+    return L::row(thread, i) * kSegments + (segment < kSegments ? segment : kSegments - 1);
   }
   static INGOT_DEVICE int warp(int thread) { return L::row_warp(thread) % SpanPlan::kWarps; }
 };

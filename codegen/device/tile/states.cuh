@@ -29,14 +29,21 @@ template <class S, class L, class Params, class Results>
 INGOT_DEVICE void store_states(const Params& params, const TileContext& context, Results& results) {
   using R = typename S::R;
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  if ((context.thread & Plan::kLanes) != 0 || Plan::warp(context.thread) != 0) return;
-#pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k) {
-    const int slot = Plan::slot(context.thread, k);
+  const auto store = [&](int slot, const typename R::Reducer::State& state) {
     const i64 row = context.row0 + (R::kSpan == Span::row ? slot : 0);
     const i64 col = context.col0 + (R::kSpan == Span::column ? slot : 0);
     if (row < context.row_end && col < context.col_end)
-      *S::at(params, context.batch, row, col) = results.template of<R>().state[k];
+      *S::at(params, context.batch, row, col) = state;
+  };
+  const ReduceResult<R, L>& result = results.template of<R>();
+  if constexpr (Plan::kResults == sizes::Results::states_in_scratch) {
+    for (int slot = context.thread; slot < Plan::kPerTile; slot += L::kThreads)
+      store(slot, result.states[slot]);
+  } else {
+    if ((context.thread & Plan::kLanes) != 0 || Plan::warp(context.thread) != 0) return;
+#pragma unroll
+    for (int k = 0; k < Plan::kPerThread; ++k)
+      store(Plan::slot(context.thread, k), result.state[k]);
   }
 }
 

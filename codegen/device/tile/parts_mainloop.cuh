@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mainloop of f32 products on tensor cores for operands as they lie in memory: six products of
+// bf16 parts (tile/parts.cuh) for one f32 product. Warps split the operands behind the slots. A
+// tile with a sum that is not finite goes through the SIMT mainloop in the same kernel, to the same
+// registers. Config is that of tile/pipelined_mainloop.cuh, and gives kTotalEvery.
+#pragma once
+
+#include "tile/parts.cuh"
+#include "tile/pipelined_mainloop.cuh"
+#include "tile/safe_mainloop.cuh"
+#include "tile/totals.cuh"
+
+namespace ingot {
+
+// Tensor cores truncate sums (tile/halves_mainloop.cuh). Therefore they sum the 16 k of a step,
+// from zero, small products first, and f32 additions that round add these sums: only the last of
+// the six products truncates at the size of the sum.
+
+/// The products of a warp (tile/pipelined_mainloop.cuh).
+template <class Config, class StageA, class StageB> struct PartsProducts {
+  static constexpr int kStepBytes = 64; ///< 16 f32
+  using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
+  using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
+  static constexpr int kFeeds = FragmentsB::kBlocks; ///< one before each block of columns
+  using Layout = MmaLayout<Config::kTileM / Config::kWarpM, Config::kTileN / Config::kWarpN,
+                           Config::kWarpM, Config::kWarpN>;
+  using Sums = f32[Layout::kRows][Layout::kCols];
+  using LongSums = Totals<Layout, Config::kTotalEvery / Config::kTileK>;
+
+  u32 first_a, first_b;
+  FragmentsA a[2]; ///< the two halves of a step
+  FragmentsB b[2];
+  LongSums totals;
+
+  INGOT_DEVICE PartsProducts(u32 first_of_a, u32 first_of_b, u8* behind, i32 thread)
+      : first_a(first_of_a), first_b(first_of_b), totals(behind, thread) {}
+
+  INGOT_DEVICE void load(int slot) {
+    load_a(slot, 0);
+#pragma unroll
+    for (int block = 0; block < FragmentsB::kBlocks; ++block) load_b(slot, 0, block);
+  }
+  INGOT_DEVICE void begin_tile(Sums& acc) { totals.count(acc); }
+  INGOT_DEVICE void finish(Sums& acc) { totals.finish(acc); }
+
+  template <class Feed>
+  INGOT_DEVICE void multiply(int next_step, int next_slot, int, Sums& acc, const Feed& feed) {
+    feed(0); // before the parts take registers
+    u32 parts_a[FragmentsA::kBlocks][kBf16Parts][4];
+#pragma unroll
+    for (int i = 0; i < FragmentsA::kBlocks; ++i)
+      split<2, 1>(a[0].block[i], a[1].block[i], parts_a[i]);
+    load_a(next_slot, next_step);
+#pragma unroll
+    for (int column = 0; column < FragmentsB::kBlocks; ++column) {
+      if (column > 0) feed(column);
+      u32 parts_b[kBf16Parts][4];
+      split<1, 2>(b[0].block[column], b[1].block[column], parts_b);
+      load_b(next_slot, next_step, column);
+      f32 part[Layout::kRows][4];
+      clear(part);
+#pragma unroll
+      for (int order = kBf16Parts - 1; order >= 0; --order) { // of 2^(-8 order)
+#pragma unroll
+        for (int of_a = order; of_a >= 0; --of_a) {
+#pragma unroll
+          for (int i = 0; i < FragmentsA::kBlocks; ++i)
+            multiply_block(parts_a[i][of_a], parts_b[order - of_a], i, part);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 4; ++j) acc[i][4 * column + j] += part[i][j];
+      }
+    }
+  }
+
+private:
+  INGOT_DEVICE void load_a(int slot, int step) {
+    a[0].load(first_a + slot, 2 * step);
+    a[1].load(first_a + slot, 2 * step + 1);
+  }
+  INGOT_DEVICE void load_b(int slot, int step, int block) {
+    b[0].load_block(first_b + slot, 2 * step, block);
+    b[1].load_block(first_b + slot, 2 * step + 1, block);
+  }
+
+  /// Splits a block of 16 rows or columns and 16 k, whose halves of 8 k are `low` and `high`. A
+  /// product of 16 k takes pairs of adjacent k from a lane, and the lane has k and k + 4 of each
+  /// half. They are taken for adjacent ones on both sides: the sum is over all 16.
+  /// kPair: the distance of the registers of a pair; kOther: that of the pairs of a half.
+  template <int kPair, int kOther>
+  static INGOT_DEVICE void split(const u32 (&low)[4], const u32 (&high)[4],
+                                 u32 (&parts)[kBf16Parts][4]) {
+    // Registers of A: both rows of the first 8 k, both of the last. Of B: both 8 k of the left
+    // columns, both of the right ones.
+    constexpr bool kIsA = kPair == 2;
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const int from = (kIsA ? r % 2 : r / 2) * kOther;
+      const u32(&half)[4] = (kIsA ? r / 2 : r % 2) == 0 ? low : high;
+      u32 pair[kBf16Parts];
+      split_pair(ptx::as_f32(half[from]), ptx::as_f32(half[from + kPair]), pair);
+#pragma unroll
+      for (int part = 0; part < kBf16Parts; ++part) parts[part][r] = ptx::opaque(pair[part]);
+    }
+  }
+
+  /// Adds the product of block i of 16 rows and of 16 columns.
+  static INGOT_DEVICE void multiply_block(const u32 (&of_a)[4], const u32 (&of_b)[4], int i,
+                                          f32 (&part)[Layout::kRows][4]) {
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+      f32(&top)[4] = part[2 * i];
+      f32(&bottom)[4] = part[2 * i + 1];
+      ptx::mma_m16n8k16_bf16(
+          {top[2 * side], top[2 * side + 1], bottom[2 * side], bottom[2 * side + 1]}, of_a,
+          of_b[2 * side], of_b[2 * side + 1]);
+    }
+  }
+};
+
+/// A source as in tile/matrix.cuh.
+template <class Config, class A, class B> struct PartsMainloop {
+  using Products =
+      PartsProducts<Config, MmaStage<Config::kCompute, A::kMajor, Config::kTileM, Config::kTileK>,
+                    MmaStage<Config::kCompute, B::kMajor, Config::kTileN, Config::kTileK>>;
+  using Pipeline = MmaPipeline<Config, A, B, Products>;
+  using Layout = typename Pipeline::Layout;
+  using Sums = typename Products::Sums;
+  using Safe = SafeMainloop<Layout, A, B>;
+  static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
+  static constexpr int kSharedBytes =
+      sizes::parts_bytes(kTileM, kTileN, kTileK, Config::kStages, Config::kTotalEvery > 0);
+  static_assert(Pipeline::kRingBytes + Products::LongSums::kBytes <= kSharedBytes, "both");
+  static constexpr bool kCompensated = true;
+  static constexpr bool kFillsRegisters = true;
+
+  template <class Params>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
+                               KRange k, Sums& acc) {
+    clear(acc);
+    Pipeline::run(params, context, k, acc);
+    if (are_finite(context, acc)) {
+#pragma unroll
+      for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] *= kPartsUnscale;
+      }
+      return;
+    }
+    TileContext after = context;
+    after.thread = ptx::opaque(context.thread);
+    Safe::run(params, after, m, n, k, acc);
+  }
+
+private:
+  /// Whether all sums of the tile are finite. Returns the same in all threads, behind a barrier.
+  static INGOT_DEVICE bool are_finite(const TileContext& context, const Sums& acc) {
+    f32 zero = 0.0f; // or NaN: an infinite sum times zero
+#pragma unroll
+    for (int i = 0; i < Layout::kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < Layout::kCols; ++j) zero += acc[i][j] * 0.0f;
+    }
+    u32 bad = zero == 0.0f ? 0 : 1;
+#pragma unroll
+    for (int mask = 1; mask < 32; mask *= 2) bad |= ptx::shuffle_xor(bad, mask);
+    auto* const warps = reinterpret_cast<u32*>(ptx::shared_memory());
+    if (index_of(context.thread) % 32 == 0) warps[index_of(context.thread) / 32] = bad;
+    context.barrier();
+    for (int warp = 0; warp < Layout::kThreads / 32; ++warp) bad |= warps[warp];
+    context.barrier();
+    return bad == 0;
+  }
+};
+
+} // namespace ingot
