@@ -26,7 +26,7 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
   text += spelling(options.family).str() + "\n";
   if (!group.matmuls.empty())
     text += fmt::format("{} {} {} {}\n", spelling(options.precision).str(),
-                        options.least_products.halves, options.least_products.parts,
+                        options.least_products.halves, options.least_products.thirds,
                         group.program == ProgramKind::prepare);
   auto extent = [&](const AtomList& atoms) { return group.space.extent(atoms).text(); };
   text += fmt::format("{} x {} x {}", extent(group.domain.batch), extent(group.domain.rows),

@@ -30,9 +30,9 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kTileN", s.tile_n);
   add("kTileK", s.tile_k);
   const MainloopKind kind = s.mainloop;
-  const bool is_parts = kind == MainloopKind::parts;
+  const bool is_thirds = kind == MainloopKind::thirds;
   const bool is_tensor =
-      kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard || is_parts;
+      kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard || is_thirds;
   const bool is_halves = kind == MainloopKind::halves;
   const bool is_staged_fma = kind == MainloopKind::staged_fma;
   const bool is_fma_guard = kind == MainloopKind::guard;
@@ -40,7 +40,7 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   if (is_tensor || is_halves || is_fma_guard) add("kWarpN", s.warp_n);
   if (!is_staged_fma && !is_fma_guard) add(is_wgmma(kind) ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
-  if (is_halves || is_parts || kind == MainloopKind::wgmma_halves)
+  if (is_halves || is_thirds || kind == MainloopKind::wgmma_halves)
     add("kTotalEvery", s.total_every);
   if (is_tensor) add("kStagedLoads", s.staged_loads);
   add("kGroupRows", s.group_rows);
@@ -59,7 +59,7 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::staged_fma: return {"SimtMainloop", "tile/simt_mainloop.cuh"};
   case MainloopKind::copied_fma: return {"FmaMainloop", "tile/fma_mainloop.cuh"};
   case MainloopKind::tensor: return {"MmaMainloop", "tile/mma_mainloop.cuh"};
-  case MainloopKind::parts: return {"PartsMainloop", "tile/parts_mainloop.cuh"};
+  case MainloopKind::thirds: return {"ThirdsMainloop", "tile/thirds_mainloop.cuh"};
   case MainloopKind::halves: return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
   case MainloopKind::wgmma: return {"WgmmaMainloop", "tile/wgmma_mainloop.cuh"};
   case MainloopKind::wgmma_halves: return {"WgmmaHalvesMainloop", "tile/wgmma_halves_mainloop.cuh"};

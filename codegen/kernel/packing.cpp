@@ -38,7 +38,7 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma:
   case MainloopKind::tensor:
-  case MainloopKind::parts: break;
+  case MainloopKind::thirds: break;
   case MainloopKind::halves: return PackFormat::rows_of_halves;
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard: return PackFormat::halves;

@@ -27,7 +27,7 @@ enum class ComputeType : uint8_t {
   tf32,
   f16x3,  ///< f32 as three products of halves (tile/halves.cuh)
   f16x1,  ///< f32 as one product of scaled f16 (tile/row_split.cuh)
-  bf16x3, ///< f32 as six products of three bf16 parts (tile/parts.cuh)
+  bf16x3, ///< f32 as six products of three bf16 thirds (tile/thirds.cuh)
 };
 /// The properties of a ComputeType that hold on every machine.
 struct ComputeFacts {
@@ -43,7 +43,7 @@ enum class MainloopKind : uint8_t {
   staged_fma,   ///< tile/simt_mainloop.cuh
   copied_fma,   ///< tile/fma_mainloop.cuh
   tensor,       ///< tile/mma_mainloop.cuh
-  parts,        ///< tile/parts_mainloop.cuh
+  thirds,       ///< tile/thirds_mainloop.cuh
   halves,       ///< tile/halves_mainloop.cuh
   wgmma,        ///< tile/wgmma_mainloop.cuh
   wgmma_halves, ///< tile/wgmma_halves_mainloop.cuh; all tiles
@@ -118,7 +118,7 @@ struct Schedule {
 
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
-    return mainloop == MainloopKind::tensor || mainloop == MainloopKind::parts ||
+    return mainloop == MainloopKind::tensor || mainloop == MainloopKind::thirds ||
            reads_packed(mainloop);
   }
   /// The threads that own a tile. In the specialised skeleton, a warp has all columns.

@@ -75,7 +75,7 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   case MainloopKind::copied_fma:
   case MainloopKind::tensor:
   case MainloopKind::tensor_guard: return slots * sizes::stage_bytes(m, n, k, element);
-  case MainloopKind::parts: return sizes::parts_bytes(m, n, k, slots, s.total_every > 0);
+  case MainloopKind::thirds: return sizes::thirds_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:

@@ -30,7 +30,7 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::copied_fma:
     return products * sums + 8 * (s.tile_m / 16 + s.tile_n / 16) + kAddressRegisters;
   // All products use one set of parts, one after the other.
-  case MainloopKind::parts:
+  case MainloopKind::thirds:
   case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
   case MainloopKind::wgmma: // wgmma_candidates counts them
   case MainloopKind::wgmma_halves: return 0;
@@ -75,7 +75,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::tensor: slots = {2, 3, 4, 5, 6}; break;
   case MainloopKind::copied_fma: slots = {3, 4}; break;
   case MainloopKind::staged_fma: slots = {0}; break;
-  case MainloopKind::parts:
+  case MainloopKind::thirds:
   case MainloopKind::halves: slots = {0, 3, 4, 5, 6}; break;
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:

@@ -30,9 +30,9 @@ std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
   if (precision == MatmulPrecision::high) return ComputeType::tf32;
   if (precision == MatmulPrecision::medium) return ComputeType::bf16;
   if (suits_halves(graph, group, options)) return ComputeType::f16x3;
-  const bool has_parts =
-      precision == MatmulPrecision::highest && suits_parts(graph, group, options);
-  return has_parts ? ComputeType::bf16x3 : ComputeType::f32;
+  const bool has_thirds =
+      precision == MatmulPrecision::highest && suits_thirds(graph, group, options);
+  return has_thirds ? ComputeType::bf16x3 : ComputeType::f32;
 }
 
 namespace {
@@ -196,17 +196,17 @@ llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& sc
   return llvm::Error::success();
 }
 
-/// The other ways to multiply: those of the target's family, and parts in place of halves.
+/// The other ways to multiply: those of the target's family, and thirds in place of halves.
 std::vector<std::vector<Schedule>> product_candidates(const ScheduleSite& site,
                                                       const Schedule& usual) {
   auto candidates = family_candidates(site, {});
-  if (usual.mainloop != MainloopKind::halves || !suits_parts(site.graph, site.group, site.options))
+  if (usual.mainloop != MainloopKind::halves || !suits_thirds(site.graph, site.group, site.options))
     return candidates;
-  auto parts = choose_product_schedules(site, {}, ComputeType::bf16x3);
-  if (!parts) return llvm::consumeError(parts.takeError()), candidates;
-  if (auto error = set_shared_bytes(site, *parts))
+  auto thirds = choose_product_schedules(site, {}, ComputeType::bf16x3);
+  if (!thirds) return llvm::consumeError(thirds.takeError()), candidates;
+  if (auto error = set_shared_bytes(site, *thirds))
     return llvm::consumeError(std::move(error)), candidates;
-  candidates.push_back(std::move(*parts));
+  candidates.push_back(std::move(*thirds));
   return candidates;
 }
 

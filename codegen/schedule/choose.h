@@ -35,7 +35,7 @@ ScheduleChoice choice_of(const Schedule& schedule);
 /// The least number of multiply-adds for which an f32 product is computed on tensor cores.
 struct LeastProducts {
   int64_t halves = int64_t{1} << 27; ///< after those in whose time a launch makes the halves
-  int64_t parts = int64_t{1} << 22;  ///< FMA computes fewer in less than the time of a launch
+  int64_t thirds = int64_t{1} << 22; ///< FMA computes fewer in less than the time of a launch
 };
 
 struct ScheduleOptions {

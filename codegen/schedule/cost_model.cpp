@@ -292,7 +292,7 @@ double Predictor::column_merges() const {
 }
 
 double share_of_tensor_cores(const Schedule& s) {
-  if (s.mainloop == MainloopKind::parts) return kSplitting;
+  if (s.mainloop == MainloopKind::thirds) return kSplitting;
   return s.promote_every > 0 ? kPromoting : 1.0;
 }
 
@@ -328,7 +328,7 @@ double Predictor::mainloop(double depth) {
 /// The seconds for which the threads of one tile of product `matmul` wait for operands that they
 /// load in batches and store in shared memory. Other blocks of the SM go on.
 double Predictor::staging(size_t matmul) const {
-  if (s_.mainloop != MainloopKind::tensor && s_.mainloop != MainloopKind::parts) return 0;
+  if (s_.mainloop != MainloopKind::tensor && s_.mainloop != MainloopKind::thirds) return 0;
   constexpr int64_t kMostAhead = 4; // vectors that are loaded a tile ahead (tile/mma_feed.cuh)
   const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   int64_t batches = 0;

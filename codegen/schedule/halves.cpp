@@ -23,7 +23,7 @@ constexpr double kLeastCounted = 32;
 // The time to make the halves of an element in each launch, which moves 8 bytes more, in
 // multiply-adds. By the cost model it is from 43 on an A100 to 130 on an H100.
 constexpr double kHalving = 100;
-// The most columns of tiles of 64 rows by a pair or of bf16 parts. For 128 columns, 256 threads
+// The most columns of tiles of 64 rows by a pair or of bf16 thirds. For 128 columns, 256 threads
 // hold a pair's two sets of 32 sums and one of parts beside the fragments, in 231 registers. For
 // 256 columns, they spill.
 constexpr int64_t kNarrow = 128;
@@ -90,12 +90,12 @@ bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions&
   return true;
 }
 
-bool suits_parts(const Graph& graph, const Group& group, const ScheduleOptions& options) {
+bool suits_thirds(const Graph& graph, const Group& group, const ScheduleOptions& options) {
   if (!is_narrow(group)) return false;
   auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
   const double outputs =
       count(group.domain.batch) * count(group.domain.rows) * count(group.domain.columns);
-  const auto least = static_cast<double>(options.least_products.parts);
+  const auto least = static_cast<double>(options.least_products.thirds);
   return llvm::all_of(group.matmuls, [&](const Matmul& matmul) {
     return graph.type(graph.op(matmul.op).operands[0]).dtype == DType::f32 &&
            outputs * count(matmul.contraction) >= least;
@@ -119,7 +119,7 @@ void set_split_warps(const Group& group, Schedule& s) {
     s.warp_n = sums > 64 * 64 ? 32 : 16;
   } else {
     s.promote_every = 16; // a tensor core's product
-    s.warp_m = 32; // the rows' parts stay in registers for a step, those of 16 columns in turn
+    s.warp_m = 32; // the rows' thirds stay in registers for a step, those of 16 columns in turn
     s.warp_n = sums / (s.threads / 32) / s.warp_m;
   }
 }

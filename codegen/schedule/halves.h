@@ -15,9 +15,9 @@ inline constexpr int64_t kTotalEvery = 2048;
 /// of their operands.
 bool suits_halves(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
-/// True if six products of bf16 parts make a group of f32 matmuls faster than FMA: all but small
+/// True if six products of bf16 thirds make a group of f32 matmuls faster than FMA: all but small
 /// ones, and those with reductions that demand wide tiles.
-bool suits_parts(const Graph& graph, const Group& group, const ScheduleOptions& options);
+bool suits_thirds(const Graph& graph, const Group& group, const ScheduleOptions& options);
 
 /// True if the operands of a group's matmuls can be packed without growing.
 bool can_pack(const Graph& graph, const Group& group);
@@ -28,9 +28,9 @@ bool can_pack(const Graph& graph, const Group& group);
 double packed_in_launch(const Graph& graph, const Group& group, MatmulSide of,
                         const std::vector<bool>& params_only);
 
-/// True for the mainloops of sm_80 that split f32 operands, into halves or bf16 parts.
+/// True for the mainloops of sm_80 that split f32 operands, into halves or bf16 thirds.
 inline bool is_split(MainloopKind kind) {
-  return kind == MainloopKind::halves || kind == MainloopKind::parts;
+  return kind == MainloopKind::halves || kind == MainloopKind::thirds;
 }
 
 /// Sets the warps and slots of such a kernel. A thread has sums of all products, one set of parts,

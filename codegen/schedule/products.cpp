@@ -83,7 +83,7 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
   switch (s.compute) {
   case ComputeType::f32: s.mainloop = MainloopKind::staged_fma; break;
   case ComputeType::f16x3: s.mainloop = MainloopKind::halves; break;
-  case ComputeType::bf16x3: s.mainloop = MainloopKind::parts; break;
+  case ComputeType::bf16x3: s.mainloop = MainloopKind::thirds; break;
   default: s.mainloop = MainloopKind::tensor;
   }
   return llvm::Error::success();
@@ -97,7 +97,7 @@ bool ProductChooser::lacks_registers(const Schedule& s) const {
   // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
   // parts.
   if (s.mainloop == MainloopKind::halves) return products > 1;
-  if (s.mainloop == MainloopKind::parts) return products > 1 || s.tile_n > 64; // 32 sums a thread
+  if (s.mainloop == MainloopKind::thirds) return products > 1 || s.tile_n > 64; // 32 sums a thread
   if (!s.uses_tensor_cores())
     return products > 1 && (options_.precision != MatmulPrecision::highest || has_prologue(group_));
   if (has_prologue(group_)) return true;
@@ -337,7 +337,7 @@ OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOp
   // they are staged.
   const bool converts =
       !s.uses_tensor_cores() ||
-      (dtype == DType::f32 && s.mainloop != MainloopKind::parts && s.compute != ComputeType::tf32);
+      (dtype == DType::f32 && s.mainloop != MainloopKind::thirds && s.compute != ComputeType::tf32);
   const bool copied =
       operand.prologue.empty() && !converts && result.vec * size_of(dtype) == kWidestAccess;
   result.path = copied ? PathKind::direct : PathKind::staged;
@@ -371,7 +371,7 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::none: break;
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma: set_staged_simt(s); break;
-  case MainloopKind::parts:
+  case MainloopKind::thirds:
   case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_halves:

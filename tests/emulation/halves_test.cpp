@@ -16,7 +16,7 @@ namespace {
 Case halves(const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
   Case result{spec, std::move(sizes), MatmulPrecision::highest};
   result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                           .parts = std::numeric_limits<int64_t>::max()};
+                           .thirds = std::numeric_limits<int64_t>::max()};
   return result;
 }
 

@@ -179,7 +179,7 @@ Case halves(int rows) {
                           rows)};
   result.precision = ingot::MatmulPrecision::highest;
   result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                           .parts = std::numeric_limits<int64_t>::max()};
+                           .thirds = std::numeric_limits<int64_t>::max()};
   return result;
 }
 
@@ -199,21 +199,21 @@ TEST_CASE("emulation: every barrier of products from halves is needed") {
   check_each(kBarrier, norm, 9, {6});
 }
 
-TEST_CASE("emulation: every barrier, wait and commit of products of bf16 parts is needed") {
+TEST_CASE("emulation: every barrier, wait and commit of products of bf16 thirds is needed") {
   // Seven tiles of k in six slots.
-  Case parts{"graph g(x: f32[64, 200], w: f32[72, 200]) {\n"
-             "  h = relu(matmul(x, w, transpose_b=true))\n"
-             "  return h - mean(h, axis=0, keepdim=true) }"};
-  parts.precision = ingot::MatmulPrecision::highest;
-  parts.least_products.parts = std::numeric_limits<int64_t>::min();
-  REQUIRE(schedules_of(parts).find("mma bf16x3 64x128x32") == 0);
+  Case thirds{"graph g(x: f32[64, 200], w: f32[72, 200]) {\n"
+              "  h = relu(matmul(x, w, transpose_b=true))\n"
+              "  return h - mean(h, axis=0, keepdim=true) }"};
+  thirds.precision = ingot::MatmulPrecision::highest;
+  thirds.least_products.thirds = std::numeric_limits<int64_t>::min();
+  REQUIRE(schedules_of(thirds).find("mma bf16x3 64x128x32") == 0);
   // The barrier of the last step is for a slot that nobody reads. Behind the loop come one for the
   // slots, two around the flags of sums that are not finite, and that of the column sums. Nothing
   // overlays the slots and the flags that are read last.
-  check_each(kBarrier, parts, 12, {7, 8, 10});
+  check_each(kBarrier, thirds, 12, {7, 8, 10});
   // Copies behind the end of k write zeros that nobody reads.
-  check_each(kWait, parts, 9, {7, 8});
-  check_each(kCommit, parts, 12, {10, 11});
+  check_each(kWait, thirds, 9, {7, 8});
+  check_each(kCommit, thirds, 12, {10, 11});
 }
 
 TEST_CASE("emulation: every wait and commit of products from halves is needed") {
@@ -324,7 +324,7 @@ Case wgmma(int64_t depth, int slots) {
               {{{"k", depth}}}};
   result.precision = ingot::MatmulPrecision::highest;
   result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                           .parts = std::numeric_limits<int64_t>::max()};
+                           .thirds = std::numeric_limits<int64_t>::max()};
   result.target = "sm_90a";
   result.choice.wgmma = slots;
   return result;
@@ -380,7 +380,7 @@ TEST_CASE("emulation: the barrier between the records at which a guard looks is 
               "  return matmul(a, w, transpose_b=true) }"};
   few.precision = ingot::MatmulPrecision::highest;
   few.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                        .parts = std::numeric_limits<int64_t>::max()};
+                        .thirds = std::numeric_limits<int64_t>::max()};
   few.target = "sm_90a";
   few.choice.wgmma = 3;
   REQUIRE(schedules_of(few).find("wgmma f16x3") == 0);
@@ -394,7 +394,7 @@ TEST_CASE("emulation: every barrier of tiles by wgmma that blocks share is neede
                  "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
   shared.precision = ingot::MatmulPrecision::highest;
   shared.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                           .parts = std::numeric_limits<int64_t>::max()};
+                           .thirds = std::numeric_limits<int64_t>::max()};
   shared.target = "sm_90a";
   shared.choice.wgmma = 3;
   REQUIRE(schedules_of(shared).find("split-k") != std::string::npos);

@@ -60,13 +60,13 @@ TEST_CASE("tuned: products of f32 from halves, and in multiply-adds") {
                             "  return tanh(linear(x, w)) }",
                     .precision = MatmulPrecision::highest,
                     .least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                                       .parts = std::numeric_limits<int64_t>::max()}},
+                                       .thirds = std::numeric_limits<int64_t>::max()}},
                    4);
   check_candidates({.spec = "graph g(x: f32[9, 300], param w: f32[130, 300]) {\n"
                             "  return gelu(linear(x, w)) }",
                     .precision = MatmulPrecision::highest,
                     .least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                                       .parts = std::numeric_limits<int64_t>::max()}},
+                                       .thirds = std::numeric_limits<int64_t>::max()}},
                    6);
   check_candidates({.spec = "graph g(x: f32[136, 40], w: f32[200, 40]) {\n"
                             "  return tanh(linear(x, w)) }"},

@@ -20,7 +20,7 @@ namespace {
 Case wgmma(const std::string& spec, std::vector<DimBindings> sizes = {{}}, int slots = 3) {
   Case result{spec, std::move(sizes), MatmulPrecision::highest};
   result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                           .parts = std::numeric_limits<int64_t>::max()};
+                           .thirds = std::numeric_limits<int64_t>::max()};
   result.target = "sm_90a";
   result.choice.wgmma = slots;
   return result;
@@ -110,7 +110,7 @@ TEST_CASE("emulation: tiles by wgmma begin with whole blocks of packed rows and 
     CompileOptions options;
     options.target = "sm_90a";
     options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                              .parts = std::numeric_limits<int64_t>::max()};
+                              .thirds = std::numeric_limits<int64_t>::max()};
     auto graph = parse_graph(fmt::format("graph g(a: f32[140, 260], b: f32[260, {}]) {{\n"
                                          "  return group_norm(matmul(a, b), groups={}) }}",
                                          columns, groups),

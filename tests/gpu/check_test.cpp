@@ -123,14 +123,14 @@ TEST_CASE(
     "gpu: maps, pairs, bands, a split K and kept rows are within the bound of the reference") {
   CompileOptions options;
   options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                            .parts = std::numeric_limits<int64_t>::max()};
+                            .thirds = std::numeric_limits<int64_t>::max()};
   check_chains(kWideChains, options, {});
 }
 
 TEST_CASE("gpu: f32 products from halves are within the bound of precision highest") {
   CompileOptions options;
   options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                            .parts = std::numeric_limits<int64_t>::max()};
+                            .thirds = std::numeric_limits<int64_t>::max()};
   check_chains(kProducts, options, {MatmulPrecision::highest});
 }
 

@@ -2,7 +2,7 @@
 // Kernels whose schedules count on the registers that their stages take keep everything in them:
 // rows of lanes with many warps or several rows each, rows that are read once, large warps with
 // reductions behind the product, moments of columns behind wgmma, halves of few rows, and products
-// of bf16 parts.
+// of bf16 thirds.
 #include "tests/toolchain/local_memory.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -102,7 +102,7 @@ TEST_CASE("stages: halves of few rows, of two blocks an SM or of one, need no lo
                MatmulPrecision::highest);
 }
 
-TEST_CASE("stages: products of bf16 parts need no local memory") {
+TEST_CASE("stages: products of bf16 thirds need no local memory") {
   const char* const wide = "bf16x3 64x128x32";
   check_stages({{"graph a(x: f32[4096, 255], w: f32[4096, 255], b: f32[4096]) {\n"
                  "  h = gelu(linear(x, w, b))\n"

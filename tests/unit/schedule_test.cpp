@@ -201,8 +201,8 @@ TEST_CASE("schedule: tiles hold whole segments, and accesses divide the step") {
         "f32 128x128x32 step 126 vec 2 shared 109056; f32 128x128x16 step 126 vec 1 shared 109056");
   CHECK(picked(linear(1024, 2560, 10, P::pedantic), words) ==
         "f32 64x256x16 step 256 vec 4 shared 40960; f32 64x256x16 step 256 vec 1 shared 40960");
-  const std::initializer_list<llvm::StringRef> of_parts = {"bf16x3", "step", "vec", "shared"};
-  CHECK(picked(linear(1024, 4800, 100, P::highest), of_parts) ==
+  const std::initializer_list<llvm::StringRef> of_thirds = {"bf16x3", "step", "vec", "shared"};
+  CHECK(picked(linear(1024, 4800, 100, P::highest), of_thirds) ==
         "bf16x3 64x128x32 step 96 vec 2 shared 76032; bf16x3 64x128x32 step 96 vec 1 shared 73728");
   CHECK(picked(linear(1024, 2000, 10, P::highest), words) ==
         "f32 32x256x16 step 200 vec 4 shared 36864; f32 32x256x16 step 200 vec 1 shared 36864");

@@ -147,8 +147,8 @@ constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_t
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }
 
-/// The mainloop of bf16 parts: the ring of f32 and totals of the sums; or the safe tile.
-constexpr int parts_bytes(int rows, int cols, int depth, int stages, bool has_totals) {
+/// The mainloop of bf16 thirds: the ring of f32 and totals of the sums; or the safe tile.
+constexpr int thirds_bytes(int rows, int cols, int depth, int stages, bool has_totals) {
   const int fast = stages * stage_bytes(rows, cols, depth, 4) + (has_totals ? rows * cols * 4 : 0);
   return fast > safe_bytes(rows, cols) ? fast : safe_bytes(rows, cols);
 }

@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-/// The types that tensor cores multiply; bf16x3: parts of f32 (tile/parts.cuh). Sums are in f32.
+/// The types that tensor cores multiply; bf16x3: thirds of f32 (tile/thirds.cuh). Sums are in f32.
 enum class Compute { f16, bf16, tf32, bf16x3 };
 
 /// The type of an operand in shared memory.

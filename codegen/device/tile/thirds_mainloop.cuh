@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop of f32 products on tensor cores for operands as they lie in memory: six products of
-// bf16 parts (tile/parts.cuh) for one f32 product. Warps split the operands behind the slots. A
+// bf16 thirds (tile/thirds.cuh) for one f32 product. Warps split the operands behind the slots. A
 // tile with a sum that is not finite goes through the SIMT mainloop in the same kernel, to the same
 // registers. Config is that of tile/pipelined_mainloop.cuh, and gives kTotalEvery.
 #pragma once
 
-#include "tile/parts.cuh"
 #include "tile/pipelined_mainloop.cuh"
 #include "tile/safe_mainloop.cuh"
+#include "tile/thirds.cuh"
 #include "tile/totals.cuh"
 
 namespace ingot {
@@ -17,7 +17,7 @@ namespace ingot {
 // the six products truncates at the size of the sum.
 
 /// The products of a warp (tile/pipelined_mainloop.cuh).
-template <class Config, class StageA, class StageB> struct PartsProducts {
+template <class Config, class StageA, class StageB> struct ThirdsProducts {
   static constexpr int kStepBytes = 64; ///< 16 f32
   using FragmentsA = MmaFragments<Operand::a, StageA, Config::kWarpM>;
   using FragmentsB = MmaFragments<Operand::b, StageB, Config::kWarpN>;
@@ -32,7 +32,7 @@ template <class Config, class StageA, class StageB> struct PartsProducts {
   FragmentsB b[2];
   LongSums totals;
 
-  INGOT_DEVICE PartsProducts(u32 first_of_a, u32 first_of_b, u8* behind, i32 thread)
+  INGOT_DEVICE ThirdsProducts(u32 first_of_a, u32 first_of_b, u8* behind, i32 thread)
       : first_a(first_of_a), first_b(first_of_b), totals(behind, thread) {}
 
   INGOT_DEVICE void load(int slot) {
@@ -45,27 +45,27 @@ template <class Config, class StageA, class StageB> struct PartsProducts {
 
   template <class Feed>
   INGOT_DEVICE void multiply(int next_step, int next_slot, int, Sums& acc, const Feed& feed) {
-    feed(0); // before the parts take registers
-    u32 parts_a[FragmentsA::kBlocks][kBf16Parts][4];
+    feed(0); // before the thirds take registers
+    u32 thirds_a[FragmentsA::kBlocks][kThirds][4];
 #pragma unroll
     for (int i = 0; i < FragmentsA::kBlocks; ++i)
-      split<2, 1>(a[0].block[i], a[1].block[i], parts_a[i]);
+      split<2, 1>(a[0].block[i], a[1].block[i], thirds_a[i]);
     load_a(next_slot, next_step);
 #pragma unroll
     for (int column = 0; column < FragmentsB::kBlocks; ++column) {
       if (column > 0) feed(column);
-      u32 parts_b[kBf16Parts][4];
-      split<1, 2>(b[0].block[column], b[1].block[column], parts_b);
+      u32 thirds_b[kThirds][4];
+      split<1, 2>(b[0].block[column], b[1].block[column], thirds_b);
       load_b(next_slot, next_step, column);
       f32 part[Layout::kRows][4];
       clear(part);
 #pragma unroll
-      for (int order = kBf16Parts - 1; order >= 0; --order) { // of 2^(-8 order)
+      for (int order = kThirds - 1; order >= 0; --order) { // of 2^(-8 order)
 #pragma unroll
         for (int of_a = order; of_a >= 0; --of_a) {
 #pragma unroll
           for (int i = 0; i < FragmentsA::kBlocks; ++i)
-            multiply_block(parts_a[i][of_a], parts_b[order - of_a], i, part);
+            multiply_block(thirds_a[i][of_a], thirds_b[order - of_a], i, part);
         }
       }
 #pragma unroll
@@ -92,7 +92,7 @@ private:
   /// kPair: the distance of the registers of a pair; kOther: that of the pairs of a half.
   template <int kPair, int kOther>
   static INGOT_DEVICE void split(const u32 (&low)[4], const u32 (&high)[4],
-                                 u32 (&parts)[kBf16Parts][4]) {
+                                 u32 (&thirds)[kThirds][4]) {
     // Registers of A: both rows of the first 8 k, both of the last. Of B: both 8 k of the left
     // columns, both of the right ones.
     constexpr bool kIsA = kPair == 2;
@@ -100,10 +100,10 @@ private:
     for (int r = 0; r < 4; ++r) {
       const int from = (kIsA ? r % 2 : r / 2) * kOther;
       const u32(&half)[4] = (kIsA ? r / 2 : r % 2) == 0 ? low : high;
-      u32 pair[kBf16Parts];
+      u32 pair[kThirds];
       split_pair(ptx::as_f32(half[from]), ptx::as_f32(half[from + kPair]), pair);
 #pragma unroll
-      for (int part = 0; part < kBf16Parts; ++part) parts[part][r] = ptx::opaque(pair[part]);
+      for (int third = 0; third < kThirds; ++third) thirds[third][r] = ptx::opaque(pair[third]);
     }
   }
 
@@ -122,17 +122,17 @@ private:
 };
 
 /// A source as in tile/matrix.cuh.
-template <class Config, class A, class B> struct PartsMainloop {
+template <class Config, class A, class B> struct ThirdsMainloop {
   using Products =
-      PartsProducts<Config, MmaStage<Config::kCompute, A::kMajor, Config::kTileM, Config::kTileK>,
-                    MmaStage<Config::kCompute, B::kMajor, Config::kTileN, Config::kTileK>>;
+      ThirdsProducts<Config, MmaStage<Config::kCompute, A::kMajor, Config::kTileM, Config::kTileK>,
+                     MmaStage<Config::kCompute, B::kMajor, Config::kTileN, Config::kTileK>>;
   using Pipeline = MmaPipeline<Config, A, B, Products>;
   using Layout = typename Pipeline::Layout;
   using Sums = typename Products::Sums;
   using Safe = SafeMainloop<Layout, A, B>;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
   static constexpr int kSharedBytes =
-      sizes::parts_bytes(kTileM, kTileN, kTileK, Config::kStages, Config::kTotalEvery > 0);
+      sizes::thirds_bytes(kTileM, kTileN, kTileK, Config::kStages, Config::kTotalEvery > 0);
   static_assert(Pipeline::kRingBytes + Products::LongSums::kBytes <= kSharedBytes, "both");
   static constexpr bool kCompensated = true;
   static constexpr bool kFillsRegisters = true;
@@ -146,7 +146,7 @@ template <class Config, class A, class B> struct PartsMainloop {
 #pragma unroll
       for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
-        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] *= kPartsUnscale;
+        for (int j = 0; j < Layout::kCols; ++j) acc[i][j] *= kThirdsUnscale;
       }
       return;
     }
