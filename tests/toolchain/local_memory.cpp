@@ -20,10 +20,12 @@ namespace ingot::testing {
 
 std::vector<KernelVariant> Sources::add(llvm::StringRef spec, llvm::StringRef name,
                                         MatmulPrecision precision, const std::string& device,
-                                        const std::string& target) {
+                                        const std::string& target,
+                                        const LeastProducts& least_products) {
   CompileOptions options;
   options.device = device;
   options.target = target;
+  options.least_products = least_products;
   options.precision = precision;
   auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, name)), options);
   REQUIRE_MESSAGE(bool(compilation), take_error(compilation.takeError()).second);

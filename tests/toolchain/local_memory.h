@@ -18,7 +18,8 @@ struct Sources {
   /// Fails the test case where the graph does not compile.
   std::vector<KernelVariant> add(llvm::StringRef spec, llvm::StringRef name,
                                  MatmulPrecision precision, const std::string& device,
-                                 const std::string& target = "sm_80");
+                                 const std::string& target = "sm_80",
+                                 const LeastProducts& least_products = {});
 };
 
 /// Compiles all sources for `arch` and checks that none uses local memory, by ptxas's word and by

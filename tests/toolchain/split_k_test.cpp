@@ -117,7 +117,7 @@ TEST_CASE("split-k: kernels in precision medium use no local memory") {
 }
 
 TEST_CASE("split-k: kernels in precision highest use no local memory") {
-  check_type({"f32", P::highest, "simt f32 "});
+  check_type({"f32", P::highest, "mma bf16x3 "});
 }
 
 TEST_CASE("split-k: kernels in precision pedantic use no local memory") {

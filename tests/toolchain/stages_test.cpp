@@ -17,12 +17,13 @@ namespace {
 
 /// Compiles the specs for both families of schedules; each has a variant of such a schedule.
 void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs,
-                  MatmulPrecision precision = MatmulPrecision::high) {
+                  MatmulPrecision precision = MatmulPrecision::high,
+                  const LeastProducts& least_products = {}) {
   for (const auto& [device, arch] : {std::pair("a100", "sm_80"), {"h200", "sm_90"}}) {
     Sources sources;
     for (const auto& [spec, schedule] : specs) {
       CAPTURE(std::string(spec));
-      const auto variants = sources.add(spec, spec, precision, device);
+      const auto variants = sources.add(spec, spec, precision, device, "sm_80", least_products);
       CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
         return llvm::StringRef(variant.schedule).contains(part);
       }));
@@ -99,7 +100,7 @@ TEST_CASE("stages: halves of few rows, of two blocks an SM or of one, need no lo
                 {"graph c(x: f32[33, 4096], param w: f32[2048, 4096], b: f32[2048]) {\n"
                  "  return group_norm(mish(linear(x, w, b)), groups=32) }",
                  tile}},
-               MatmulPrecision::highest);
+               MatmulPrecision::highest, {.thirds = INT64_MAX});
 }
 
 TEST_CASE("stages: products of bf16 thirds need no local memory") {

@@ -2,6 +2,7 @@
 // The results of reductions over a tile, and the share of a thread in them.
 #pragma once
 
+#include "math/reducers.cuh"
 #include "tile/map.cuh"
 #include "tile/spans.cuh"
 
