@@ -27,7 +27,7 @@ enum class ComputeType : uint8_t {
   tf32,
   f16x3,  ///< f32 as three products of halves (tile/halves.cuh)
   f16x1,  ///< f32 as one product of scaled f16 (tile/row_split.cuh)
-  bf16x3, ///< f32 as six products of three bf16 thirds (tile/thirds.cuh)
+  bf16x3, ///< f32 as six products of bf16 thirds (tile/thirds.cuh)
 };
 /// The properties of a ComputeType that hold on every machine.
 struct ComputeFacts {

@@ -16,6 +16,7 @@ constexpr int kRounds = 800; ///< about 0.35 ms, as long as the launches beside 
 
 /// One round of a thread: 16 independent sums, so that no sum waits for another.
 struct Unit {
+  const char* name;
   const char* round;
   int64_t flops;                   ///< of a warp, in a round
   const char* one = "0x3f800000";  ///< operands of the exponent of 1
@@ -23,20 +24,22 @@ struct Unit {
 };
 
 Unit unit_of(ComputeType compute) {
-  constexpr int64_t kSums = 16;
+  constexpr int64_t kSums = 16, kOf16Bits = kSums * 2 * 16 * 8 * 16;
+  const char* const f16 = "ptx::mma_m16n8k16_f16(d, a, b0, b1);";
+  const char* const bf16 = "ptx::mma_m16n8k16_bf16(d, a, b0, b1);";
+  const char *const one = "0x3c003c00", *const bits = "0x00ff00ff"; // of f16
   switch (compute) {
   case ComputeType::f16:
-  case ComputeType::f16x1:
-  case ComputeType::f16x3:
-    return {"ptx::mma_m16n8k16_f16(d, a, b0, b1);",
-            kSums * 2 * 16 * 8 * 16 / facts_of(compute).tensor_products, "0x3c003c00",
-            "0x00ff00ff"};
-  case ComputeType::bf16x3:
-  case ComputeType::bf16: return {"ptx::mma_m16n8k16_bf16(d, a, b0, b1);", kSums * 2 * 16 * 8 * 16};
-  case ComputeType::tf32: return {"ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kSums * 2 * 16 * 8 * 8};
+  case ComputeType::f16x1: return {"mma f16", f16, kOf16Bits, one, bits};
+  case ComputeType::f16x3: return {"mma f16 / 3", f16, kOf16Bits / 3, one, bits};
+  case ComputeType::bf16: return {"mma bf16", bf16, kOf16Bits};
+  case ComputeType::bf16x3: return {"mma bf16 / 6", bf16, kOf16Bits / 6};
+  case ComputeType::tf32:
+    return {"mma tf32", "ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kOf16Bits / 2};
   case ComputeType::f32: break;
   }
-  return {"for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
+  return {"fma f32",
+          "for (int i = 0; i < 4; ++i) s[j][i] = fmaf(s[j][i], ptx::as_f32(b0), ptx::as_f32(b1));",
           kSums * 2 * 4 * 32};
 }
 
@@ -115,11 +118,7 @@ double CopyCeiling::per_second(double milliseconds) const {
   return 2.0 * static_cast<double>(to.bytes()) / milliseconds * 1e3;
 }
 
-std::string unit_name(ComputeType compute) {
-  static const char* const names[] = {"fma f32",  "mma f16",     "mma bf16",
-                                      "mma tf32", "mma f16 / 3", "mma f16"};
-  return names[static_cast<size_t>(compute)];
-}
+std::string unit_name(ComputeType compute) { return unit_of(compute).name; }
 
 llvm::Expected<UnitCeiling> UnitCeiling::create(const driver_api::Functions& driver,
                                                 CompileService& service, const std::string& arch,

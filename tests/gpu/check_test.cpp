@@ -61,7 +61,7 @@ constexpr Chain kWideChains[] = {
      "  return softmax(x), layer_norm(y, w), argmax(y, axis=1), softmax(z) }\n"},
 };
 
-/// f32 products from halves: tiles that these suit and tiles that they do not.
+/// f32 products on tensor cores: tiles that halves suit and tiles that they do not.
 constexpr Chain kProducts[] = {
     {"ragged tiles", "graph a(x: f32[m, 300], param w: f32[131, 300]) {\n"
                      "  return softmax(linear(x, w)) }\n"},
@@ -132,6 +132,16 @@ TEST_CASE("gpu: f32 products from halves are within the bound of precision highe
   options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
                             .thirds = std::numeric_limits<int64_t>::max()};
   check_chains(kProducts, options, {MatmulPrecision::highest});
+}
+
+TEST_CASE("gpu: f32 products of bf16 thirds are within the bound of precision highest") {
+  for (const char* target : {"sm_80", ""}) {
+    CompileOptions options;
+    options.target = target;
+    options.least_products = {.halves = std::numeric_limits<int64_t>::max(),
+                              .thirds = std::numeric_limits<int64_t>::min()};
+    check_chains(kProducts, options, {MatmulPrecision::highest});
+  }
 }
 
 TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {

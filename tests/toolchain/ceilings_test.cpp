@@ -14,8 +14,9 @@ TEST_CASE("ceilings: every unit's kernel compiles for every arch, without local 
   Nvrtc nvrtc(NvrtcSearch::from_environment());
   if (auto path = nvrtc.path(); !path) INGOT_SKIP(take_error(path.takeError()).second);
   for (const char* arch : {"sm_80", "sm_90"})
-    for (ComputeType compute : {ComputeType::f32, ComputeType::f16, ComputeType::bf16,
-                                ComputeType::tf32, ComputeType::f16x3}) {
+    for (ComputeType compute :
+         {ComputeType::f32, ComputeType::f16, ComputeType::bf16, ComputeType::tf32,
+          ComputeType::f16x3, ComputeType::f16x1, ComputeType::bf16x3}) {
       CAPTURE(arch);
       CAPTURE(unit_name(compute));
       auto output =

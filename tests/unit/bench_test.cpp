@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a measurement; measuring itself needs a GPU.
 #include "src/reports/bench.h"
+#include "src/reports/bench_ceilings.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,6 +22,12 @@ TEST_CASE("bench: a spread is the median and the deciles of its samples") {
   CHECK(one.median == 3);
   CHECK(one.p10 == 3);
   CHECK(one.p90 == 3);
+}
+
+TEST_CASE("bench: an f32 product's unit is that of its pieces") {
+  CHECK(unit_name(ComputeType::f16x3) == "mma f16 / 3");
+  CHECK(unit_name(ComputeType::f16x1) == "mma f16");
+  CHECK(unit_name(ComputeType::bf16x3) == "mma bf16 / 6");
 }
 
 TEST_CASE("bench: rates are printed as shares of the GPU's measured maxima") {
