@@ -34,14 +34,18 @@ constexpr double kRowLatency =
     1.15e-6; ///< the same, and again for stores, where a row's threads wait
 /// One block adds one element of one part of a tile (split_k.cpp).
 constexpr double kPart = 0.4e-6 / (128 * 128);
-constexpr double kBusy = 0.95;         ///< share of a unit's rate at best
-constexpr double kMultiplying = 0.52;  ///< weight of the products' time beside shared memory's
-constexpr double kSharing = 0.86;      ///< weight of shared memory's time beside the products'
+constexpr double kBusy = 0.95;        ///< share of a unit's rate at best
+constexpr double kMultiplying = 0.52; ///< weight of the products' time beside shared memory's
+constexpr double kSharing = 0.86;     ///< weight of shared memory's time beside the products'
+// [1000, 1000] by 1000 in TF32, w as [K, N], on an H100: 0.050 ms by 4 warps on an SM, for which
+// the whole rate predicts 0.025.
 constexpr double kTensorWarps = 8;     ///< warps per SM that fill its tensor cores by mma.sync
 constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions overlap
 constexpr double kPackingTiles = 0.53; ///< share of a copy's rate of the packing_tiles skeleton
 constexpr double kPackingRows = 0.8;   ///< the same of packing_rows
-constexpr double kPackingBlocks = 2;   ///< blocks on an SM from which they reach it
+// An estimate, not measured by itself: [300, 200000] by 300 in f32, w as [K, N], took 1.76 ms on an
+// H100 with 38 blocks that packed w, where the whole rate predicts 0.72.
+constexpr double kPackingBlocks = 2; ///< blocks on an SM from which they reach it
 // Softmax of f32 [4096, 393216] on an H100: 4.44 ms with 16 warps on each of 112 SMs.
 constexpr double kKeptWarps = 16;    ///< the warps per SM of kept rows, which do not wait for loads
 constexpr double kFilledCache = 0.9; ///< share of L2 in which rows are found again
@@ -53,7 +57,8 @@ constexpr double kIssue = 0.9;          ///< instructions of stages that are iss
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
 constexpr double kPromoting = 0.8;      ///< share of the rate if sums are promoted
-constexpr double kSplitting = 0.55;     ///< the same, if warps split the operands
+// [65536, 4096] by 64 in f32 on an H100: 0.66 ms, 312 TFLOP/s of bf16 products of 632.
+constexpr double kSplitting = 0.55; ///< the same, if warps split the operands
 // wgmma on an H200: 798 TFLOP/s of three products in parts of 64, of 989 by the data sheet.
 constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 // Chain 37 in bf16 by turns of 128x128 moves 4.3 GB from L2 in 0.413 ms: 1.2 times the rate of

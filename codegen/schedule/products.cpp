@@ -48,7 +48,7 @@ private:
   bool affords_large_warps(const Schedule& schedule) const;
   std::optional<Schedule> widened(const Schedule& schedule) const;
   void fit_residents(Schedule& schedule) const;
-  bool streams_halves(const Schedule& schedule) const;
+  bool has_all_rows(const Schedule& schedule) const;
   bool shares_sm(const Schedule& schedule) const;
   bool fits_residents(const Schedule& schedule) const;
   void add_slots(Schedule& schedule) const;
@@ -199,9 +199,9 @@ void ProductChooser::fit_residents(Schedule& s) const {
   if (!fits_residents(s) && fits_residents(shallow)) s = shallow;
 }
 
-/// True if one tile has all rows. The other operand's halves then pass by once, in little more time
-/// than their products take.
-bool ProductChooser::streams_halves(const Schedule& s) const {
+/// True if one tile of a split product has all rows. The other operand then passes by once, in
+/// little more time than its products take.
+bool ProductChooser::has_all_rows(const Schedule& s) const {
   return is_split(s.mainloop) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
          assumed(rows_) <= s.tile_m;
 }
@@ -209,7 +209,7 @@ bool ProductChooser::streams_halves(const Schedule& s) const {
 /// True for a product of few rows whose stages fit the 128 registers that two blocks of 256 threads
 /// leave: at most one reduction and one store.
 bool ProductChooser::shares_sm(const Schedule& s) const {
-  return s.mainloop == MainloopKind::halves && streams_halves(s) && s.tile_n == 64 &&
+  return s.mainloop == MainloopKind::halves && has_all_rows(s) && s.tile_n == 64 &&
          group_.reductions.size() <= 1 && group_.writes.size() <= 1;
 }
 
@@ -303,8 +303,9 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     set_simt_tile(s);
     return llvm::Error::success();
   }
-  const bool is_halves = s.mainloop == MainloopKind::halves;
-  if (is_halves ? streams_halves(s) : is_split(s.mainloop) && group_.matmuls.size() > 1)
+  const bool is_pair = group_.matmuls.size() > 1;
+  if ((s.mainloop == MainloopKind::halves && has_all_rows(s)) ||
+      (s.mainloop == MainloopKind::thirds && is_pair))
     narrow_tile(s);
   const bool fits = s.tile_m == 128 && s.tile_n >= 128;
   set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
@@ -355,7 +356,7 @@ void ProductChooser::choose_rest(Schedule& s) const {
   if (choice_.min_blocks > 0) s.min_blocks_per_sm = choice_.min_blocks;
   if (choice_.slots > 0)
     s.slots = choice_.slots;
-  else if (streams_halves(s))
+  else if (has_all_rows(s))
     add_slots(s);
   else if (s.mainloop == MainloopKind::halves)
     deepen_halves_tile(site_, s);

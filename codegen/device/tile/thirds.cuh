@@ -8,9 +8,9 @@ namespace ingot {
 
 /// The thirds of an f32 number, as bf16: each is the remainder of those before it, rounded to
 /// nearest. A bf16 has the exponents of an f32 and 8 of its 24 bits, so x is high + middle + low
-/// without an error. A product of thirds leaves out middle * low, low * middle and low * low: at
-/// most 2^-23 of it. Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial intelligence
-/// datatype for higher-precision computations", ARITH 2019.
+/// without an error. A product of thirds leaves out middle * low, low * middle and low * low:
+/// hardly more than 2^-23 of it. Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial
+/// intelligence datatype for higher-precision computations", ARITH 2019.
 constexpr int kThirds = 3;
 
 /// Numbers are multiplied by this before they are split: the last bit of a subnormal f32, 2^-149,
