@@ -34,6 +34,10 @@ private:
                     const std::string& type);
   void write_source();
   void write_kept();
+  void write_copied_ahead();
+  bool has_skeleton(Skeleton skeleton) const;
+  /// Writes `using name = List<...>;` of the operands of these reads.
+  void write_operands(const char* name, const std::vector<uint32_t>& reads);
   void write_grid();
   /// Writes a static function of the parameters.
   void write_number(const char* name, const Expr& value) {
@@ -176,16 +180,29 @@ void BodyWriter::write_source() {
                                       : fmt::format("MatmulPair<{}>", fmt::join(sources, ", ")));
 }
 
+bool BodyWriter::has_skeleton(Skeleton skeleton) const {
+  return llvm::any_of(spell_.kernel().variants, [&](const Variant& variant) {
+    return variant.schedule.skeleton == skeleton;
+  });
+}
+
+void BodyWriter::write_operands(const char* name, const std::vector<uint32_t>& reads) {
+  std::vector<std::string> operands;
+  for (uint32_t read : reads) operands.push_back(functors_.operand(read));
+  write_list(out_, fmt::format("using {} = List<", name), operands, ">;");
+}
+
 /// Writes the operands that variants keep in shared memory.
 void BodyWriter::write_kept() {
-  if (llvm::none_of(spell_.kernel().variants, [](const Variant& variant) {
-        return variant.schedule.skeleton == Skeleton::kept;
-      }))
-    return;
-  std::vector<std::string> operands;
-  for (uint32_t read : kept_reads(body_)) operands.push_back(functors_.operand(read));
-  write_list(out_, "using Kept = List<", operands, ">;");
+  if (!has_skeleton(Skeleton::kept)) return;
+  write_operands("Kept", kept_reads(body_));
   out_.line("static constexpr i64 kColumns = {};", *body_.columns.constant());
+}
+
+/// Writes the operands that variants copy to shared memory while they multiply.
+void BodyWriter::write_copied_ahead() {
+  if (has_skeleton(Skeleton::specialised))
+    write_operands("CopiedAhead", reads_along_columns(body_));
 }
 
 void BodyWriter::write_grid() {
@@ -223,6 +240,7 @@ void BodyWriter::run() {
             std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   write_kept();
+  write_copied_ahead();
   write_grid();
 }
 

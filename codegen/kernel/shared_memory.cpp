@@ -3,6 +3,7 @@
 #include "codegen/kernel/shared_memory.h"
 
 #include "codegen/device/sizes/shared_memory.h"
+#include "codegen/kernel/packing.h"
 #include "codegen/kernel/walks.h"
 #include "codegen/kernel/widths.h"
 
@@ -94,6 +95,16 @@ int64_t kept_bytes(const Kernel& kernel, const TileBody& body, const Schedule& s
                            to_int(s.threads * s.vec), to_int(element));
 }
 
+/// A warpgroup's copies that are made ahead: columns of operands, and shifts.
+int64_t ahead_bytes(const Kernel& kernel, const TileBody& body, const Schedule& s) {
+  int64_t bytes = 0;
+  for (uint32_t number : reads_along_columns(body)) {
+    const DType dtype = kernel.parameters[body.frame.reads[number].parameter].dtype;
+    bytes += sizes::ahead_bytes(to_int(s.tile_n), to_int(size_of(dtype)));
+  }
+  return bytes + sizes::shift_bytes(needs_guard(s), to_int(s.tile_m), to_int(s.tile_n));
+}
+
 } // namespace
 
 int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, reducer.dtype); }
@@ -106,7 +117,8 @@ int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   const int64_t mainloop = mainloop_bytes(s, to_int(static_cast<int64_t>(body->mainloops.size())));
   if (s.skeleton == Skeleton::kept) return kept_bytes(kernel, *body, s, stages);
   if (s.skeleton == Skeleton::specialised)
-    return sizes::specialised_bytes(to_int(mainloop), to_int(stages), to_int(s.tiles_at_a_time()));
+    return sizes::specialised_bytes(to_int(mainloop), to_int(stages), to_int(s.tiles_at_a_time()),
+                                    to_int(ahead_bytes(kernel, *body, s)));
   return std::max(stages, mainloop);
 }
 

@@ -80,6 +80,16 @@ std::vector<uint32_t> kept_reads(const TileBody& body) {
   return {kept.begin(), kept.end()};
 }
 
+std::vector<uint32_t> reads_along_columns(const TileBody& body) {
+  std::vector<uint32_t> along;
+  for (uint32_t number : all_reads(body).reads) {
+    const Expr& index = body.frame.reads[number].map.index;
+    if (varies_along(index, Coordinate::col) && !varies_along(index, Coordinate::row))
+      along.push_back(number);
+  }
+  return along;
+}
+
 bool can_keep(const Kernel& kernel, const Schedule& s) {
   const auto& body = std::get<TileBody>(kernel.body);
   if (!body.mainloops.empty() || !body.columns.constant()) return false;

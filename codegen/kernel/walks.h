@@ -22,6 +22,10 @@ std::vector<Reads> walks_of(const TileBody& body, Skeleton skeleton);
 /// The wide reads of reductions, as numbers in PointFrame. The kept skeleton keeps these.
 std::vector<uint32_t> kept_reads(const TileBody& body);
 
+/// The reads of stages that vary along the columns alone. The specialised skeleton copies these
+/// ahead.
+std::vector<uint32_t> reads_along_columns(const TileBody& body);
+
 /// True if the kept skeleton can run a kernel under a schedule: rows reduced as a whole, with a
 /// constant number of columns, whose kept reads have accesses of 16 bytes.
 bool can_keep(const Kernel& kernel, const Schedule& schedule);

@@ -224,19 +224,19 @@ const LaneWords* Block::exchange(const LaneWords& mine) {
 }
 
 void Block::land(const Copy& copy) {
-  std::memset(copy.to, 0, 16);
+  std::memset(copy.to, 0, copy.size);
   if (copy.bytes > 0) std::memcpy(copy.to, copy.from, copy.bytes);
 }
 
-void Block::copy_async(void* shared_to, const void* global, int32_t bytes) {
-  const Copy copy{static_cast<uint8_t*>(shared_to), global, bytes};
-  const bool aligned = reinterpret_cast<uintptr_t>(shared_to) % 16 == 0 &&
-                       reinterpret_cast<uintptr_t>(global) % 16 == 0;
-  if (!aligned || bytes < 0 || bytes > 16)
+void Block::copy_async(void* shared_to, const void* global, int32_t bytes, int32_t size) {
+  const Copy copy{static_cast<uint8_t*>(shared_to), global, bytes, size};
+  const bool aligned = reinterpret_cast<uintptr_t>(shared_to) % size == 0 &&
+                       reinterpret_cast<uintptr_t>(global) % size == 0;
+  if (!aligned || bytes < 0 || bytes > size)
     stop(fmt::format("thread {}: cp.async of {} bytes from {} to {}", thread, bytes, global,
                      shared_to));
   if (!adversary_.late_copies) return land(copy);
-  for (int i = 0; i < 8; ++i) std::memcpy(copy.to + 2 * i, &kPoison, 2);
+  for (int i = 0; i < size / 2; ++i) std::memcpy(copy.to + 2 * i, &kPoison, 2);
   threads_[thread].open.push_back(copy);
 }
 

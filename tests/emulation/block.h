@@ -85,7 +85,7 @@ public:
   void warp_barrier() override;
   void let_others_run() override;
   const LaneWords* exchange(const LaneWords& mine) override;
-  void copy_async(void* shared_to, const void* global, int32_t bytes) override;
+  void copy_async(void* shared_to, const void* global, int32_t bytes, int32_t size) override;
   void commit_copies() override;
   void wait_copies(int32_t pending) override;
   bool group_barrier(int32_t id, int32_t threads, bool value) override;
@@ -119,7 +119,7 @@ private:
   struct Copy {
     uint8_t* to;
     const void* from;
-    int32_t bytes;
+    int32_t bytes, size; ///< behind the bytes, zeros up to the size
   };
   struct Thread {
     State state = State::ready;

@@ -41,8 +41,8 @@ public:
   virtual void let_others_run() = 0;
   /// All 32 lanes arrive; the words of lane l at result[l], valid until the lane's next call.
   virtual const LaneWords* exchange(const LaneWords& mine) = 0;
-  /// Starts to copy `bytes` (at most 16) and zeros up to 16; part of the thread's open group.
-  virtual void copy_async(void* shared_to, const void* global, int32_t bytes) = 0;
+  /// Starts to copy `bytes` and zeros up to `size` (4, 8 or 16); part of the thread's open group.
+  virtual void copy_async(void* shared_to, const void* global, int32_t bytes, int32_t size) = 0;
   virtual void commit_copies() = 0;
   /// Until at most `pending` of the thread's groups are under way.
   virtual void wait_copies(int32_t pending) = 0;

@@ -340,8 +340,10 @@ TEST_CASE("emulation: every operation that orders a specialised kernel is needed
   // needed: behind the second one it has nothing to do.
   check_each(kBarrier, long_rows, 1 + 2, {1});
   // Of a tile, that behind the stages is idle here: a warpgroup gets no further ahead than the ring
-  // lets it.
-  check_each(kGroupBarrier, long_rows, 8, {1, 3, 5, 7});
+  // lets it. The one before the stages is for the shifts of rows and columns.
+  check_each(kGroupBarrier, long_rows, 12, {2, 5, 8, 11});
+  check_each(kWait, long_rows, 4);
+  check_each(kCommit, long_rows, 4);
   check_each(kArrival, long_rows, 20);
   check_each(kPhaseWait, long_rows, 20);
   check_each(kProductWait, long_rows, 20);
@@ -349,14 +351,14 @@ TEST_CASE("emulation: every operation that orders a specialised kernel is needed
 
 TEST_CASE("emulation: tiles of a specialised kernel do not share scratch with the next one") {
   // One slot's k: a warpgroup could be two tiles ahead. Nothing comes behind the last tile.
-  check_each(kGroupBarrier, wgmma(64, 3), 8, {7});
+  check_each(kGroupBarrier, wgmma(64, 3), 12, {11});
 }
 
 TEST_CASE("emulation: every operation that orders warpgroups in turns is needed") {
   // Two tiles of each warpgroup, of five slots' k, through a ring of three, with sums of columns
   // through scratch.
-  Case turns = {"graph g(x: bf16[200, 300], w: bf16[132, 300]) {\n"
-                "  h = matmul(x, w, transpose_b=true)\n"
+  Case turns = {"graph g(x: bf16[200, 300], w: bf16[132, 300], b: bf16[132]) {\n"
+                "  h = linear(x, w, b)\n"
                 "  return h - mean(h, axis=0, keepdim=true) }"};
   turns.target = "sm_90a";
   turns.choice.wgmma = 3;
@@ -366,10 +368,29 @@ TEST_CASE("emulation: every operation that orders warpgroups in turns is needed"
   // Of a tile, the barrier behind the stages is idle here: products wait for all warps of a
   // warpgroup, but in emulation alone. The first wait for products leaves those of one slot under
   // way, and there are no others.
-  check_each(kGroupBarrier, turns, 4, {1, 3});
+  check_each(kGroupBarrier, turns, 6, {2, 5});
+  check_each(kWait, turns, 2);
+  check_each(kCommit, turns, 2);
   check_each(kArrival, turns, 12);
   check_each(kPhaseWait, turns, 12);
   check_each(kProductWait, turns, 12, {0, 6});
+}
+
+TEST_CASE("emulation: warpgroups do not copy over the operands of a tile that is being stored") {
+  // Four tiles of two warpgroups that share them, of one slot's k each, without scratch. The copies
+  // of a tile begin while other warps may still store the tile before. Nothing comes behind the
+  // last tile.
+  Case bias = {"graph g(x: bf16[200, 64], w: bf16[264, 64], b: bf16[264], c: f32[264]) {\n"
+               "  return cast(linear(x, w, b), f32) * c }"};
+  bias.target = "sm_90a";
+  bias.choice.wgmma = 4;
+  bias.choice.tile_m = 128;
+  bias.choice.tile_n = 128;
+  bias.choice.warp_m = 16;
+  REQUIRE(schedules_of(bias).find("wgmma bf16 128x128x64 step 128 warp 16x128") == 0);
+  check_each(kGroupBarrier, bias, 12, {11});
+  check_each(kWait, bias, 6);
+  check_each(kCommit, bias, 6);
 }
 
 TEST_CASE("emulation: the barrier between the records at which a guard looks is needed") {
@@ -388,8 +409,8 @@ TEST_CASE("emulation: the barrier between the records at which a guard looks is 
 }
 
 TEST_CASE("emulation: every barrier of tiles by wgmma that blocks share is needed") {
-  // One before the arrival of a part, and one behind it; one in the sums of columns, and one behind
-  // the last tile, which is idle.
+  // One before the arrival of a part, and one behind it; that for the shifts, which is idle behind
+  // these two; one in the sums of columns, and one behind the last tile, which is idle.
   Case shared = {"graph g(x: f32[70, 801], w: f32[40, 801]) {\n"
                  "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
   shared.precision = ingot::MatmulPrecision::highest;
@@ -398,5 +419,5 @@ TEST_CASE("emulation: every barrier of tiles by wgmma that blocks share is neede
   shared.target = "sm_90a";
   shared.choice.wgmma = 3;
   REQUIRE(schedules_of(shared).find("split-k") != std::string::npos);
-  check_each(kGroupBarrier, shared, 4, {3}, 8);
+  check_each(kGroupBarrier, shared, 5, {2, 4}, 8);
 }

@@ -17,7 +17,7 @@ namespace {
 struct Record {
   int32_t strong, flags;
 };
-constexpr int32_t kWeak = 1, kNotFinite = 2;
+constexpr int32_t kWeak = 1, kTooLarge = 2;
 
 /// Writes whether rows a and b of K = depth suit by their bytes, and by their records; whether the
 /// bytes of a and b, or'ed, are those of the merged record; and the byte of a.
@@ -56,7 +56,7 @@ TEST_CASE("emulation: rows that suit by their bytes suit by their records") {
   for (const int64_t depth : {0, 1, 15, 16, 17, 300, 4096})
     for (const int32_t of_a : counts_of(depth))
       for (const int32_t of_b : counts_of(depth))
-        for (const int32_t flags : {0, kWeak, kNotFinite, kWeak | kNotFinite}) {
+        for (const int32_t flags : {0, kWeak, kTooLarge, kWeak | kTooLarge}) {
           const Record a = {of_a, flags}, b = {of_b, 0};
           int64_t result[4] = {-1, -1, -1, -1};
           const unsigned long long words[] = {reinterpret_cast<uintptr_t>(&a),
@@ -71,7 +71,7 @@ TEST_CASE("emulation: rows that suit by their bytes suit by their records") {
           CHECK(result[2] == 1);
           CHECK(result[3] < 256);
           if (flags == 0) CHECK(result[0] == 1);
-          if ((flags & kNotFinite) != 0) CHECK(result[0] == 0);
+          if ((flags & kTooLarge) != 0) CHECK(result[0] == 0);
           // 8 and 9 sixteenths are 17: the least at which bytes decide for weak rows.
           if (flags == kWeak && depth == 4096 && of_a == 2048 && of_b == 2304)
             CHECK(result[0] == 1);

@@ -98,6 +98,8 @@ TEST_CASE("emulation: stages behind f32 products by wgmma") {
       product(65, 66, 4500, "matmul(abs(a), abs(b))"), // sums that move to totals
       product(64, 64, 4096, // powers of rows and columns that only together are in range
               "matmul(a * 0.0 + 1.7014118346046923e+38, b * 0.0 + 1.52587890625e-05)"),
+      product(64, 64, 260, // 1.5 times 2^80 and 2^-64: the least and the greatest shift
+              "matmul(a * 0.0 + 1.8133887298598896e+24, b * 0.0 + 5.42101086e-20)"),
   };
   for (const Case& one : cases) CHECK(has_wgmma(one));
   CHECK(check_cases(cases) == "");

@@ -7,6 +7,7 @@
 
 #include "kernels/scheduler.cuh"
 #include "tile/bands.cuh"
+#include "tile/copied_ahead.cuh"
 #include "tile/matrix.cuh"
 #include "tile/slot_ring.cuh"
 #include "tile/split_k.cuh"
@@ -15,16 +16,48 @@
 namespace ingot {
 
 // A kernel K is as in kernels/held.cuh, but its Source has a Ring, and copy, multiply and finish
-// (tile/wgmma_operands.cuh).
+// (tile/wgmma_operands.cuh). It also has
+//   CopiedAhead   List of the operands that are copied ahead
 
 /// Dynamic shared memory of a kernel.
 template <class K> struct SpecialisedBytes {
-  using Layout = typename K::Source::Layout;
+  using Layout = CopyingAhead<typename K::Source::Layout, typename K::CopiedAhead>;
   static constexpr int kOwners = 256 / Layout::kThreads; ///< that have tiles of their own
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
                                  StagingBytes<Layout, typename K::Stages>::kBytes;
-  static constexpr int kFirst = sizes::specialised_bytes(K::Source::Ring::kBytes, 0, 0);
-  static constexpr int kBytes = sizes::specialised_bytes(K::Source::Ring::kBytes, kStages, kOwners);
+  static constexpr int kRing = K::Source::Ring::kBytes;
+  static constexpr int kFirst = sizes::ahead_offset(kRing, 0, 0); ///< of the stages
+  static constexpr int kAhead = sizes::ahead_offset(kRing, kStages, kOwners);
+  /// Of a warpgroup: the operands that are copied ahead, then the shifts.
+  static constexpr int kOfWarpgroup = Layout::kAheadBytes + K::Source::kShiftBytes;
+  static constexpr int kBytes = sizes::specialised_bytes(kRing, kStages, kOwners, kOfWarpgroup);
+};
+
+/// The copies that a warpgroup makes while it multiplies: of the operands along the columns of its
+/// tile, and of the shifts of the tile's rows and columns.
+template <class K> struct CopiesOfWarpgroup {
+  using Bytes = SpecialisedBytes<K>;
+  using L = typename Bytes::Layout;
+  static constexpr bool kAny = Bytes::kOfWarpgroup > 0;
+  i32 warpgroup; ///< of those that multiply
+
+  INGOT_DEVICE u8* memory() const {
+    return ptx::shared_memory() + Bytes::kAhead + warpgroup * Bytes::kOfWarpgroup;
+  }
+  INGOT_DEVICE i32* shifts() const { return reinterpret_cast<i32*>(memory() + L::kAheadBytes); }
+
+  INGOT_DEVICE void start(const typename K::Params& params, const TileContext& tile) const {
+    L::copy(params, tile);
+    if constexpr (K::Source::kShiftBytes > 0) K::Source::copy_shifts(params, tile, shifts());
+    if constexpr (kAny) ptx::cp_async_commit();
+  }
+  INGOT_DEVICE void wait() const {
+    if constexpr (kAny) ptx::cp_async_wait<0>();
+  }
+  /// Behind wait: all threads see the copies. Behind their use: the memory is free.
+  INGOT_DEVICE void barrier() const {
+    if constexpr (kAny) ptx::group_barrier(1 + Bytes::kOwners + warpgroup, 128);
+  }
 };
 
 /// Registers of a thread. A block of three warpgroups is launched with 168 each, and 40 + 2 * 232
@@ -52,8 +85,8 @@ template <class K>
 INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K>& units,
                                  typename K::Source::Ring ring) {
   using Source = typename K::Source;
-  using L = typename Source::Layout;
   using Bytes = SpecialisedBytes<K>;
+  using L = typename Bytes::Layout;
   using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
   constexpr bool kTakesTurns = Bytes::kOwners > 1;
   static_assert(!kTakesTurns || !K::kSplitsK, "turns pass over slots of equal tiles");
@@ -61,12 +94,22 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
   const i32 own_thread = ptx::thread_index() - 128;
   const i32 thread = own_thread % L::kThreads;
   const i32 owner = kTakesTurns ? ptx::uniform(own_thread / L::kThreads) : 0;
+  const CopiesOfWarpgroup<K> copies = {ptx::uniform(own_thread / 128)};
   typename Source::Place place;
   if (kTakesTurns && owner == 1) place.skip(Source::slots_of(units.range(0)));
+  const auto place_of = [&](i64 unit) {
+    TileContext tile = units.place(unit, ptx::opaque(thread),
+                                   ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
+    tile.barrier_id = 1 + owner;
+    tile.threads = L::kThreads;
+    tile.kept = copies.memory();
+    return tile;
+  };
   u32 tiles = 0;
   for (i64 unit = ptx::block_index() + owner * ptx::block_count(); unit < units.count();
        unit += Bytes::kOwners * ptx::block_count()) {
     const KRange k = units.range(unit);
+    copies.start(params, place_of(unit));
     Fragment<L, K::kSlots> fragment;
     if constexpr (kTakesTurns) ring.wait_for_turn(owner, tiles++);
     const auto seen = [&] {
@@ -79,19 +122,21 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     else
       Source::multiply(thread, k, ring, place, fragment.v[0], fragment.v[1], seen);
     if constexpr (kTakesTurns) place.skip(Source::slots_of(k));
-    TileContext tile = units.place(unit, ptx::opaque(thread),
-                                   ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
-    tile.barrier_id = 1 + owner;
-    tile.threads = L::kThreads;
+    copies.wait();
+    const TileContext tile = place_of(unit);
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
-    if constexpr (K::kMatmuls == 1) Source::finish(params, tile, fragment.v[0]);
+    copies.barrier();
+    if constexpr (Source::kShiftBytes > 0) Source::finish(tile, copies.shifts(), fragment.v[0]);
     if constexpr (Source::kInBands && RunsInBands<HalfBand<L>, typename K::Stages>::kValue) {
       run_bands<HalfBand<L>>(params, tile, fragment, typename K::Stages());
     } else {
       Results results(tile.thread);
       run_stages<true>(params, tile, fragment, results, typename K::Stages());
     }
-    if constexpr (kHasScratch) tile.barrier(); // the next tile's stages use the same scratch
+    if constexpr (kHasScratch)
+      tile.barrier(); // the next tile uses the same scratch, and the same memory of copies
+    else
+      copies.barrier();
   }
 }
 

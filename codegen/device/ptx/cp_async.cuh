@@ -16,6 +16,14 @@ INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
                : "memory");
 }
 
+/// Starts a copy of kBytes: 4, 8 or 16. Both addresses are multiples of it.
+template <i32 kBytes> INGOT_DEVICE void cp_async(void* shared, const void* global) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+               :
+               : "r"(shared_address(shared)), "l"(global), "n"(kBytes)
+               : "memory");
+}
+
 /// Makes one group of the copies that this thread started since the last group.
 INGOT_DEVICE void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 

@@ -181,10 +181,20 @@ constexpr int packing_rows_bytes(int threads) { return 3 * (threads / 32) * 4; }
 constexpr int slot_ring_bytes(int slots, int slot_bytes) {
   return slots * (slot_bytes + 2 * 8) + 2 * 8;
 }
+/// The columns of an operand that is copied ahead (tile/copied_ahead.cuh).
+constexpr int ahead_bytes(int cols, int element) { return region(cols * element); }
+/// The shifts of a tile's rows and columns, if its operands are scaled.
+constexpr int shift_bytes(bool scales, int rows, int cols) {
+  return scales ? (rows + cols) * 4 : 0;
+}
 /// The specialised skeleton keeps the ring while its stages run. Behind it lies the memory of the
-/// stages: `stages` bytes for each of the `owners` of tiles.
-constexpr int specialised_bytes(int ring, int stages, int owners) {
+/// stages: `stages` bytes for each of the `owners` of tiles. Then follow `ahead` bytes of operands
+/// for each of the two warpgroups that multiply.
+constexpr int ahead_offset(int ring, int stages, int owners) {
   return (ring + 127) / 128 * 128 + owners * stages;
+}
+constexpr int specialised_bytes(int ring, int stages, int owners, int ahead) {
+  return ahead_offset(ring, stages, owners) + 2 * ahead;
 }
 
 /// The packing_tiles skeleton: a padded row of f32 for each warp.

@@ -20,7 +20,7 @@ struct TileContext {
   u8* scratch;        ///< the group's scratch in shared memory, aligned to 128 bytes
   i32 barrier_id = 0; ///< the group's, 1 to 15; 0: the group is the whole block
   i32 threads = 0;    ///< of a group that is not the block
-  u8* kept = nullptr; ///< a chunk's kept operands in shared memory (tile/kept.cuh)
+  u8* kept = nullptr; ///< operands in shared memory (tile/kept.cuh, tile/copied_ahead.cuh)
   ClusterExchange* exchange = nullptr; ///< used if a cluster shares the tile's rows
 
   /// A barrier of the group.

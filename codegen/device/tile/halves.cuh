@@ -7,14 +7,22 @@
 
 namespace ingot {
 
-/// The scale of a row as two factors, 2^-shift in all: the whole power may be out of range although
-/// the scaled sum is not.
-struct Unscaling {
-  f32 half, rest;
-  Unscaling() = default;
-  explicit INGOT_DEVICE Unscaling(i32 shift)
-      : half(math::power_of_two(-shift >> 1)), rest(math::power_of_two(-shift - (-shift >> 1))) {}
-};
+/// Removes the scales of rows and columns from the sums of a tile of layout L. `shift_of_row(i)`
+/// and `shift_of_column(j)` are the shifts of the thread's registers. The row is first: see
+/// tile/row_split.cuh.
+template <class L, class ShiftOfRow, class ShiftOfColumn>
+INGOT_DEVICE void unscale(ShiftOfRow shift_of_row, ShiftOfColumn shift_of_column,
+                          f32 (&acc)[L::kRows][L::kCols]) {
+  f32 row_scale[L::kRows];
+#pragma unroll
+  for (int i = 0; i < L::kRows; ++i) row_scale[i] = math::power_of_two(-shift_of_row(i));
+#pragma unroll
+  for (int j = 0; j < L::kCols; ++j) {
+    const f32 scale = math::power_of_two(-shift_of_column(j));
+#pragma unroll
+    for (int i = 0; i < L::kRows; ++i) acc[i][j] = acc[i][j] * row_scale[i] * scale;
+  }
+}
 
 /// The halves of an operand in memory: rows along k with a pitch of their own and zeros behind the
 /// last element. The high halves of all rows come first, then the low ones, then the records of the

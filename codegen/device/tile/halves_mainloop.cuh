@@ -101,7 +101,9 @@ template <class Config, class A, class B> struct HalvesMainloop {
                                KRange k, Sums& acc) {
     if (suits(params, context, m, n)) {
       multiply_halves(params, context, k, acc);
-      unscale(ptx::opaque(context.thread), acc);
+      const i32 thread = ptx::opaque(context.thread);
+      unscale<Layout>([&](int i) { return shifts()[Layout::row(thread, i)]; },
+                      [&](int j) { return shifts()[kTileM + Layout::col(thread, j)]; }, acc);
       context.barrier(); // nobody reads the overlaid memory, with its shifts, any more
     } else {
       TileContext after = context;
@@ -222,22 +224,6 @@ private:
     }
     totals.finish(acc);
     ptx::cp_async_wait<0>();
-  }
-
-  /// Removes the scales of rows and columns, half of both powers at a time. The combined power, or
-  /// a sum scaled by only one power, may be out of range although the result is not.
-  static INGOT_DEVICE void unscale(i32 thread, Sums& acc) {
-    Unscaling row_scale[Layout::kRows];
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i)
-      row_scale[i] = Unscaling(shifts()[Layout::row(thread, i)]);
-#pragma unroll
-    for (int j = 0; j < Layout::kCols; ++j) {
-      const Unscaling scale(shifts()[kTileM + Layout::col(thread, j)]);
-#pragma unroll
-      for (int i = 0; i < Layout::kRows; ++i)
-        acc[i][j] = acc[i][j] * (row_scale[i].half * scale.half) * (row_scale[i].rest * scale.rest);
-    }
   }
 
   static INGOT_DEVICE void add(const Sums& part, Sums& acc) {

@@ -64,7 +64,7 @@ private:
   }
 };
 
-/// Whether the layout L keeps the operand O.
+/// Whether the layout L has the operand O in shared memory.
 template <class L, class O, class = void> struct Keeps {
   static constexpr bool kValue = false;
 };
@@ -72,7 +72,8 @@ template <class L, class O> struct Keeps<L, O, decltype(void(L::template offset<
   static constexpr bool kValue = L::template offset<O>() >= 0;
 };
 
-/// The thread's elements of a kept operand from register j on. Elements from `count` on are zero.
+/// The thread's elements of an operand in shared memory from register j on. Elements from `count`
+/// on are zero.
 template <class L, class O>
 INGOT_DEVICE void load_kept(const TileContext& chunk, int j, i32 count,
                             typename InRegister<typename O::Element>::Type (&out)[L::kVec]) {

@@ -13,7 +13,12 @@
 namespace ingot {
 
 // A row (of A, or a column of B) is multiplied by the power of two that brings its largest element
-// into [2^14, 2^15).
+// into [2^14, 2^15). A row whose largest element is below 2^-64 is multiplied by 2^78: more of its
+// elements are weak (below). A row with an element of 2^81 or more is marked, and suits no tile.
+//
+// Sums of scaled products are multiples of 2^-48 below 2^61. With shifts from -66 to 78, a sum
+// times 2^-shift is a normal number. So two products remove the scales of its row and its column,
+// and only the second one rounds.
 //
 // Two halves: a scaled element t becomes high = f16(t) and low = f16(t - high). The error is
 // 2^-23 |t| where |t| >= 2^-2. Below that ("weak") it is 2^-25, because the least step of f16 is
@@ -31,11 +36,11 @@ namespace ingot {
 
 /// The record of one row of an operand.
 struct HalvedRow {
-  i32 shift;  ///< elements were multiplied by 2^shift: -113 to 126
+  i32 shift;  ///< elements were multiplied by 2^shift: -66 to 78
   i32 strong; ///< strong elements; all in a row of zeros, whose products are exact
-  i32 flags;  ///< a set of kWeak and kNotFinite
-  static constexpr i32 kWeak = 1;      ///< it has nonzero weak elements
-  static constexpr i32 kNotFinite = 2; ///< it has Inf or NaN
+  i32 flags;  ///< a set of kWeak and kTooLarge
+  static constexpr i32 kWeak = 1;     ///< it has nonzero weak elements
+  static constexpr i32 kTooLarge = 2; ///< it has elements of 2^81 or more, or NaN
 };
 static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
 
@@ -44,7 +49,7 @@ static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the m
 /// are those of their merged record.
 struct RowBits {
   static constexpr int kLevels = 6;
-  static constexpr u32 kWeak = 1 << kLevels, kNotFinite = 2 << kLevels;
+  static constexpr u32 kWeak = 1 << kLevels, kTooLarge = 2 << kLevels;
   static INGOT_DEVICE i64 sixteenths(int level) {
     constexpr int kSixteenths[] = {4, 8, 9, 10, 12, 14};
     return kSixteenths[level];
@@ -56,14 +61,14 @@ struct RowBits {
     for (int level = 0; level < kLevels; ++level)
       bits |= i64{row.strong} * 16 < sixteenths(level) * depth ? 1u << level : 0;
     return bits | ((row.flags & HalvedRow::kWeak) != 0 ? kWeak : 0) |
-           ((row.flags & HalvedRow::kNotFinite) != 0 ? kNotFinite : 0);
+           ((row.flags & HalvedRow::kTooLarge) != 0 ? kTooLarge : 0);
   }
 
   /// Whether rows with these bits surely suit each other. HalvedTile::suits (tile/halves.cuh) asks
   /// for K + ceil(K / 16) strong elements in all. That is 17 sixteenths of K, rounded up.
   static INGOT_DEVICE bool suit(u32 a, u32 b) {
-    return ((a | b) & (kWeak | kNotFinite)) == 0 ||
-           (((a | b) & kNotFinite) == 0 && least_strong(a) + least_strong(b) >= 17);
+    return ((a | b) & (kWeak | kTooLarge)) == 0 ||
+           (((a | b) & kTooLarge) == 0 && least_strong(a) + least_strong(b) >= 17);
   }
 
 private:
@@ -80,19 +85,21 @@ private:
 /// Splits the elements of a row into kPlanes f16 elements each, and counts for its record.
 template <int kPlanes> struct RowSplit {
   static constexpr bool kScales = true;
-  static constexpr int kScaledExponent = 14;
+  static constexpr int kScaledExponent = 14, kLeastShift = -66, kMostShift = 78;
   static constexpr f32 kLeastStrong = 512.0f;
   static constexpr f32 kLeastNotWeak = kPlanes == 2 ? 0.25f : 6.103515625e-05f;
-  i32 exponent, shift;
+  i32 shift;
+  bool is_too_large;
   f32 scale;
   u32 strong = 0, weak = 0;
 
   /// `largest`: the bits of the row's largest |x|. Bits of |x| order like the values, with Inf and
   /// NaN above all.
   explicit INGOT_DEVICE RowSplit(u32 largest)
-      : exponent(static_cast<i32>(largest >> 23) - 127), shift(kScaledExponent - exponent) {
-    if (shift > 126) shift = 126; // elements below 2^-112 stay weak
-    if (exponent == 128) shift = 0;
+      : shift(kScaledExponent + 127 - static_cast<i32>(largest >> 23)),
+        is_too_large(shift < kLeastShift) {
+    if (shift > kMostShift) shift = kMostShift;
+    if (is_too_large) shift = 0;
     scale = math::power_of_two(shift);
   }
 
@@ -113,7 +120,7 @@ template <int kPlanes> struct RowSplit {
   /// The record, once the counts are those of the whole row.
   INGOT_DEVICE HalvedRow record(u32 largest, i64 depth) const {
     return {shift, static_cast<i32>(largest == 0 ? depth : strong),
-            (weak != 0 ? HalvedRow::kWeak : 0) | (exponent == 128 ? HalvedRow::kNotFinite : 0)};
+            (weak != 0 ? HalvedRow::kWeak : 0) | (is_too_large ? HalvedRow::kTooLarge : 0)};
   }
 };
 

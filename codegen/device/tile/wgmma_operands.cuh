@@ -164,30 +164,6 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
   }
 }
 
-/// Removes the scales of rows and columns from the sums of a tile of layout L. Both powers are
-/// removed half at a time. The combined power, or a sum scaled by only one power, may be out of
-/// range although the result is not.
-template <class L, class PackedA, class PackedB>
-INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext& tile,
-                          f32 (&acc)[L::kRows][L::kCols]) {
-  const auto scale_of = [&](const auto& of, i64 row) {
-    return Unscaling(row < of.rows ? of.row(tile.batch, row).shift : 0);
-  };
-  i32 thread = tile.thread;
-  Unscaling row_scale[L::kRows];
-#pragma unroll
-  for (int i = 0; i < L::kRows; ++i) row_scale[i] = scale_of(a, tile.row0 + L::row(thread, i));
-#pragma unroll
-  for (int j = 0; j < L::kCols; ++j) {
-    // Opaque, so that not all shifts are loaded at once.
-    if (j % 16 == 0) thread = ptx::opaque(thread);
-    const Unscaling scale = scale_of(b, tile.col0 + L::col(thread, j));
-#pragma unroll
-    for (int i = 0; i < L::kRows; ++i)
-      acc[i][j] = acc[i][j] * (row_scale[i].half * scale.half) * (row_scale[i].rest * scale.rest);
-  }
-}
-
 // A source of the specialised skeleton:
 //   using Layout, Ring, Place
 //   kInBands                               whether the stages run in bands if they can
@@ -199,8 +175,9 @@ INGOT_DEVICE void unscale(const PackedA& a, const PackedB& b, const TileContext&
 //                                          a pair are two. `seen()` is called once the last slot
 //                                          has been waited for. `thread` is the index among all of
 //                                          them
-//   finish(params, tile, acc)              makes the sums those of the operands as they were; a
-//                                          pair has none
+//   kShiftBytes                            of the shifts of a tile's rows and columns; 0: it has
+//   none copy_shifts(params, tile, shifts)      by a warpgroup: starts to copy them finish(tile,
+//   shifts, acc)              removes the scales from the sums
 
 /// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and
 /// kInBands.
@@ -233,10 +210,17 @@ template <class Config, class A, class B> struct WgmmaSource {
     copy_operands<kTileM, kTileN, kBlocks, A, B>(params, tile, k, ring, place);
   }
 
+  static constexpr int kShiftBytes = sizes::shift_bytes(TensorA::kScales, kTileM, kTileN);
+
   template <class Params>
-  static INGOT_DEVICE void finish(const Params& params, const TileContext& tile, Sums& acc) {
-    if constexpr (TensorA::kScales)
-      unscale<Layout>(A::packed(params), B::packed(params), tile, acc);
+  static INGOT_DEVICE void copy_shifts(const Params& params, const TileContext& tile, i32* shifts) {
+    copy_shifts_of<kTileM>(A::packed(params), tile, tile.row0, shifts);
+    copy_shifts_of<kTileN>(B::packed(params), tile, tile.col0, shifts + kTileM);
+  }
+
+  static INGOT_DEVICE void finish(const TileContext& tile, const i32* shifts, Sums& acc) {
+    unscale<Layout>([&](int i) { return shifts[Layout::row(tile.thread, i)]; },
+                    [&](int j) { return shifts[kTileM + Layout::col(tile.thread, j)]; }, acc);
   }
 
 protected:
@@ -245,6 +229,22 @@ protected:
     return matrix_descriptor(ring.slot(0) + group * kBlocks * kSlotBlockBytes);
   }
   static INGOT_DEVICE u64 first_b(Ring ring) { return matrix_descriptor(ring.slot(0) + kBytesOfA); }
+
+private:
+  /// Of kLines rows of a packed operand from row0 on.
+  template <int kLines, class Tensor>
+  static INGOT_DEVICE void copy_shifts_of(const Tensor& packed, const TileContext& tile, i64 row0,
+                                          i32* to) {
+#pragma unroll
+    for (int first = 0; first < kLines; first += 128) {
+      const int line = first + static_cast<int>(index_of(tile.thread) % 128);
+      if (line >= kLines) continue;
+      if (row0 + line < packed.rows)
+        ptx::cp_async<4>(to + line, &packed.row(tile.batch, row0 + line).shift);
+      else
+        to[line] = 0;
+    }
+  }
 };
 
 } // namespace ingot

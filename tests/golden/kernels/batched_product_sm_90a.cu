@@ -6,7 +6,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_da34a1fb1ad8df65 {
+namespace product_9b9f71b8dfc0ae23 {
 using namespace ingot;
 
 struct Params {
@@ -41,6 +41,7 @@ template <class V> struct Kernel {
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Store<Held<0>, Out0>>;
+  using CopiedAhead = List<>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {128, 512, 2048, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -59,7 +60,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_da34a1fb1ad8df65_v0(const bf16* in0, const bf16* in1, bf16* out0,
+product_9b9f71b8dfc0ae23_v0(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V0>>({in0, in1, out0, &map0, &map1});
@@ -76,7 +77,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_da34a1fb1ad8df65_v1(const bf16* in0, const bf16* in1, bf16* out0,
+product_9b9f71b8dfc0ae23_v1(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V1>>({in0, in1, out0, &map0, &map1});
@@ -93,9 +94,9 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_da34a1fb1ad8df65_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+product_9b9f71b8dfc0ae23_v2(const bf16* in0, const bf16* in1, bf16* out0) {
   held<Kernel<V2>>({in0, in1, out0, nullptr, nullptr});
 }
 
-} // namespace product_da34a1fb1ad8df65
+} // namespace product_9b9f71b8dfc0ae23
 

@@ -9,7 +9,7 @@
 // gated_0
 //   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
 //   v8 = div(1, v7); v9 = mul(v3, v8); v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
-namespace products_1bb6bfbeb191c881 {
+namespace products_c244b4b59fb871d2 {
 using namespace ingot;
 
 struct Params {
@@ -73,6 +73,7 @@ template <class V> struct Kernel {
   };
   static constexpr int kMatmuls = 2, kSlots = 2;
   using Stages = List<Store<Out0Value, Out0>>;
+  using CopiedAhead = List<>;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, p.d0, 5632, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -93,7 +94,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_1bb6bfbeb191c881_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_c244b4b59fb871d2_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -111,7 +112,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_1bb6bfbeb191c881_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_c244b4b59fb871d2_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -129,10 +130,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-products_1bb6bfbeb191c881_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_c244b4b59fb871d2_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              i64 d0) {
   held<Kernel<V2>>({in0, in1, in2, out0, nullptr, nullptr, nullptr, d0});
 }
 
-} // namespace products_1bb6bfbeb191c881
+} // namespace products_c244b4b59fb871d2
 
