@@ -56,9 +56,9 @@ constexpr double kRowWait = 2.8e-6;     ///< from the end of a kept row's loads 
 constexpr double kIssue = 0.9;          ///< instructions of stages that are issued per clock
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
-constexpr double kPromoting = 0.8;      ///< share of the rate if sums are promoted
+constexpr double kPromoting = 0.8;      ///< share of the tensor cores' rate if sums are promoted
 // [65536, 4096] by 64 in f32 on an H100: 0.66 ms, 312 TFLOP/s of bf16 products of 632.
-constexpr double kSplitting = 0.55; ///< the same, if warps split the operands
+constexpr double kSplitting = 0.55; ///< share of their rate if warps split the operands
 // wgmma on an H200: 798 TFLOP/s of three products in parts of 64, of 989 by the data sheet.
 constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 // Chain 37 in bf16 by turns of 128x128 moves 4.3 GB from L2 in 0.413 ms: 1.2 times the rate of
@@ -183,8 +183,8 @@ double Predictor::bytes_of_point(bool written) const {
   return std::max(bytes, 1.0);
 }
 
-/// The share of the tensor cores' rate that the warps of an SM reach: its blocks have as many tiles
-/// as there are for it.
+/// The share of the tensor cores' rate that the warps of an SM reach. An SM has as many blocks as
+/// fit, but no more than it has tiles.
 double Predictor::resident_share() const {
   if (!s_.uses_tensor_cores()) return 1;
   const double units = value(tile_count(body_, s_)) * value(split_parts(body_, s_));
@@ -426,6 +426,7 @@ KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceS
 
 double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
                        const DeviceSpec& device) {
+  if (bytes == 0) return kLaunch; // no rows
   const double share = schedule.skeleton == Skeleton::packing_rows ? kPackingRows : kPackingTiles;
   const double blocks = rows / static_cast<double>(schedule.tile_m);
   const double busy =

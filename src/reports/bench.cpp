@@ -15,11 +15,11 @@ namespace ingot {
 namespace {
 
 /// The unit that multiplies in the first matmul of a launch; none without a matmul.
-std::optional<ComputeType> unit_of(const Compilation& compilation, const CompileOptions& options) {
-  for (const Group& group : compilation.plan.groups)
+std::optional<ComputeType> unit_of(const Compilation& compilation) {
+  for (const auto& [group, schedules] :
+       llvm::zip_equal(compilation.plan.groups, compilation.schedules))
     if (!group.matmuls.empty() && group.program == ProgramKind::launch)
-      return compute_type(compilation.rewritten, group,
-                          {options.precision, options.least_products});
+      return schedules.front().compute;
   return std::nullopt;
 }
 
@@ -239,9 +239,8 @@ llvm::Expected<BenchReport> bench_on_gpu(const Graph& graph, const BenchOptions&
   if (!run) return run.takeError();
   auto product = create_product(*compilation, options, dims, *gpu->driver, service);
   if (!product) return product.takeError();
-  if (auto error =
-          measure_in_turns(report, {*run, product->get(), unit_of(*compilation, options.compile)},
-                           gpu->properties.l2_bytes, *gpu->driver, *service))
+  if (auto error = measure_in_turns(report, {*run, product->get(), unit_of(*compilation)},
+                                    gpu->properties.l2_bytes, *gpu->driver, *service))
     return error;
   product->reset(); // frees memory for the copies of the rotation
   if (auto error = measure_costs(report, *gpu->driver, *service, *run)) return error;

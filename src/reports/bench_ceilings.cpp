@@ -31,9 +31,11 @@ Unit unit_of(ComputeType compute) {
   switch (compute) {
   case ComputeType::f16:
   case ComputeType::f16x1: return {"mma f16", f16, kOf16Bits, one, bits};
-  case ComputeType::f16x3: return {"mma f16 / 3", f16, kOf16Bits / 3, one, bits};
+  case ComputeType::f16x3:
+    return {"mma f16 / 3", f16, kOf16Bits / facts_of(compute).tensor_products, one, bits};
   case ComputeType::bf16: return {"mma bf16", bf16, kOf16Bits};
-  case ComputeType::bf16x3: return {"mma bf16 / 6", bf16, kOf16Bits / 6};
+  case ComputeType::bf16x3:
+    return {"mma bf16 / 6", bf16, kOf16Bits / facts_of(compute).tensor_products};
   case ComputeType::tf32:
     return {"mma tf32", "ptx::mma_m16n8k8_tf32(d, a, b0, b1);", kOf16Bits / 2};
   case ComputeType::f32: break;

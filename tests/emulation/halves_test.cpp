@@ -52,11 +52,14 @@ TEST_CASE("emulation: ops before and behind an f32 product from halves") {
       product(130, 64, 260, "sum(matmul(a, b), axis=0)"),
       product(66, 200, 260, "layer_norm(matmul(a, b))"),
       product(65, 66, 4500, "matmul(abs(a), abs(b))"), // sums that move to totals
-      // 2^127 times 2^-16: powers of rows and columns that only together are in range.
+      // 2^127 times 2^-16: rows that are too large for halves.
       product(64, 64, 4096,
               "matmul(a * 0.0 + 1.7014118346046923e+38, b * 0.0 + 1.52587890625e-05)"),
-      // 1.5 times 2^80 and 2^-64: the least and the greatest shift.
+      // 1.5 times 2^80 and 2^-64, the least and the greatest shift; products in range, of 2^160 and
+      // of 2^-128.
       product(64, 64, 260, "matmul(a * 0.0 + 1.8133887298598896e+24, b * 0.0 + 5.42101086e-20)"),
+      product(64, 64, 260, "matmul(a * 0.0 + 1.8133887298598896e+24, b * 0.0 + 1.2e+24)"),
+      product(64, 64, 260, "matmul(a * 0.0 + 5.42101086e-20, b * 0.0 + 5.42101086e-20)"),
       // An operand that varies along the batch by its position alone.
       product(64, 64, 260, "matmul(a * (iota(f32, [2, 64, 260], axis=0) + 1.0), b)"),
   };

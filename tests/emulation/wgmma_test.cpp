@@ -62,6 +62,39 @@ Case one_product(Case result, MatmulPrecision precision, const Tile& tile) {
 
 } // namespace
 
+TEST_CASE("emulation: operands along the columns of tiles by wgmma") {
+  // Of 2, 4 and 1 bytes an element, and one for each batch. Odd widths are read one by one.
+  const char* const spec = "graph g(a: f32[2, 70, 130], param w: f32[n, 130], b: bf16[n],\n"
+                           "        c: f32[n], d: f32[2, 1, n], e: bool[n]) {\n"
+                           "  h = matmul(a, w, transpose_b=true) * c + cast(b, f32)\n"
+                           "  return where(e, h, silu(h)) - d }";
+  const std::vector<DimBindings> widths = {
+      {{"n", 264}}, {{"n", 130}}, {{"n", 131}}, {{"n", 5}}, {{"n", 0}}};
+  for (const Tile& tile : kTiles) {
+    Case named = one_product(wgmma(spec, widths), MatmulPrecision::high, tile);
+    CHECK(has_wgmma(named, "f16x1"));
+    std::string odd = spec;
+    for (size_t at = 0; (at = odd.find("[n", at)) != std::string::npos;) odd.replace(at, 2, "[131");
+    for (size_t at = 0; (at = odd.find(", n]", at)) != std::string::npos;)
+      odd.replace(at, 4, ", 131]");
+    const Case fixed = one_product(wgmma(odd), MatmulPrecision::high, tile);
+    CHECK(check_cases({named, fixed}) == "");
+  }
+  const Case halves = wgmma("graph g(a: f32[70, 260], w: f32[n, 260], b: f32[n], c: bf16[n]) {\n"
+                            "  return relu(linear(a, w, b)) * cast(c, f32) }",
+                            widths);
+  CHECK(has_wgmma(halves));
+  CHECK(check_cases({halves}) == "");
+  // Blocks that share k, and stages in bands.
+  const Case shared =
+      one_product(wgmma("graph g(a: f32[70, 1100], w: f32[264, 1100], b: f32[264]) {\n"
+                        "  return mish(gelu(mish(linear(a, w, b)))) }"),
+                  MatmulPrecision::high, {128, 256, 16, 3});
+  CHECK(is_split(shared));
+  CHECK(schedules_of(shared).find("in-bands") != std::string::npos);
+  CHECK(check_cases({shared}) == "");
+}
+
 TEST_CASE("emulation: f32 products by wgmma, however the operands lie") {
   const Case cases[] = {
       wgmma("graph g(a: f32[67, 300], param b: f32[131, 300]) {\n"
@@ -96,7 +129,7 @@ TEST_CASE("emulation: stages behind f32 products by wgmma") {
       product(130, 64, 260, "sum(relu(matmul(a, b)), axis=0)"),
       product(66, 300, 260, "layer_norm(matmul(a, b))"),
       product(65, 66, 4500, "matmul(abs(a), abs(b))"), // sums that move to totals
-      product(64, 64, 4096, // powers of rows and columns that only together are in range
+      product(64, 64, 4096,                            // rows that are too large for halves
               "matmul(a * 0.0 + 1.7014118346046923e+38, b * 0.0 + 1.52587890625e-05)"),
       product(64, 64, 260, // 1.5 times 2^80 and 2^-64: the least and the greatest shift
               "matmul(a * 0.0 + 1.8133887298598896e+24, b * 0.0 + 5.42101086e-20)"),

@@ -317,6 +317,17 @@ TEST_CASE("cost: a step counts as often as it has values") {
   CHECK(stages() > usual * 1.5);
 }
 
+TEST_CASE("cost: packing no rows takes a launch") {
+  Schedule schedule;
+  schedule.skeleton = Skeleton::packing_tiles;
+  schedule.tile_m = 8;
+  schedule.tile_k = 512;
+  const DeviceSpec& device = device_presets().front();
+  const double none = packing_seconds(schedule, 0, 1000, 0, device);
+  CHECK(none > 0);
+  CHECK(none < packing_seconds(schedule, 8, 1000, 8 * 1000 * 8, device));
+}
+
 TEST_CASE("cost: a product takes the time of its multiply-adds at least") {
   Made made;
   const uint32_t a = made.parameter(Purpose::read, DType::bf16, kBatch * kRows * 8192);

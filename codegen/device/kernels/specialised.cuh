@@ -54,7 +54,8 @@ template <class K> struct CopiesOfWarpgroup {
   INGOT_DEVICE void wait() const {
     if constexpr (kAny) ptx::cp_async_wait<0>();
   }
-  /// Behind wait: all threads see the copies. Behind their use: the memory is free.
+  /// After wait(), all threads of the warpgroup see the copies. After the stages, the memory is
+  /// free for the next tile.
   INGOT_DEVICE void barrier() const {
     if constexpr (kAny) ptx::group_barrier(1 + Bytes::kOwners + warpgroup, 128);
   }

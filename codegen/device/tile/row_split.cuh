@@ -16,9 +16,9 @@ namespace ingot {
 // into [2^14, 2^15). A row whose largest element is below 2^-64 is multiplied by 2^78: more of its
 // elements are weak (below). A row with an element of 2^81 or more is marked, and suits no tile.
 //
-// Sums of scaled products are multiples of 2^-48 below 2^61. With shifts from -66 to 78, a sum
-// times 2^-shift is a normal number. So two products remove the scales of its row and its column,
-// and only the second one rounds.
+// Sums of fewer than 2^31 scaled products are multiples of 2^-48 below 2^61. With shifts from -66
+// to 78, a sum times 2^-shift is a normal number. So two products remove the scales of its row and
+// its column, and only the second one rounds.
 //
 // Two halves: a scaled element t becomes high = f16(t) and low = f16(t - high). The error is
 // 2^-23 |t| where |t| >= 2^-2. Below that ("weak") it is 2^-25, because the least step of f16 is

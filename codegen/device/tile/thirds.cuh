@@ -14,12 +14,12 @@ namespace ingot {
 constexpr int kThirds = 3;
 
 /// Numbers are multiplied by this before they are split: the last bit of a subnormal f32, 2^-149,
-/// is then a normal bf16. Numbers of 2^104 and more become infinite.
+/// is then a normal bf16. Numbers that round to 2^104 or more become infinite.
 constexpr f32 kThirdsScale = 16777216.0f;                          // 2^24
 constexpr f32 kThirdsUnscale = 1.0f / kThirdsScale / kThirdsScale; ///< of a product
 
 /// The thirds of two numbers, each pair in a register, that of x0 in the lower 16 bits. Where the
-/// high third is infinite, the others are NaN.
+/// high third is infinite, the low one is NaN.
 INGOT_DEVICE void split_pair(f32 x0, f32 x1, u32 (&thirds)[kThirds]) {
   x0 *= kThirdsScale;
   x1 *= kThirdsScale;

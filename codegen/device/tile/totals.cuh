@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Totals of long sums in shared memory: the sums of a mainloop move there every so many products,
-// so that no chain of additions is long, and its error small.
+// Totals of long sums in shared memory. The sums of a mainloop move there every so many products:
+// chains of additions stay short, and their errors small.
 #pragma once
 
 #include "tile/matrix.cuh"

@@ -175,9 +175,10 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //                                          a pair are two. `seen()` is called once the last slot
 //                                          has been waited for. `thread` is the index among all of
 //                                          them
-//   kShiftBytes                            of the shifts of a tile's rows and columns; 0: it has
-//   none copy_shifts(params, tile, shifts)      by a warpgroup: starts to copy them finish(tile,
-//   shifts, acc)              removes the scales from the sums
+//   kShiftBytes                            the memory for the shifts of a tile's rows and columns;
+//                                          0: operands are not scaled, and the next two are missing
+//   copy_shifts(params, tile, shifts)      by a warpgroup: starts to copy the shifts
+//   finish(tile, shifts, acc)              removes the scales from the sums
 
 /// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and
 /// kInBands.
