@@ -55,8 +55,8 @@ TEST_CASE("emulation: ops before and behind an f32 product from halves") {
       // 2^127 times 2^-16: rows that are too large for halves.
       product(64, 64, 4096,
               "matmul(a * 0.0 + 1.7014118346046923e+38, b * 0.0 + 1.52587890625e-05)"),
-      // 1.5 times 2^80 and 2^-64, the least and the greatest shift. The first products are in range,
-      // the second ones infinite, the third ones subnormal.
+      // 1.5 times 2^80 and 2^-64, the least and the greatest shift. The first products are in
+      // range, the second ones infinite, the third ones subnormal.
       product(64, 64, 260, "matmul(a * 0.0 + 1.8133887298598896e+24, b * 0.0 + 5.42101086e-20)"),
       product(64, 64, 260, "matmul(a * 0.0 + 1.8133887298598896e+24, b * 0.0 + 1.2e+24)"),
       product(64, 64, 260, "matmul(a * 0.0 + 5.42101086e-20, b * 0.0 + 5.42101086e-20)"),
