@@ -68,6 +68,14 @@ std::string ptx_version(llvm::StringRef ptx) {
   return "";
 }
 
+std::string join_ptx(llvm::ArrayRef<llvm::StringRef> parts) {
+  // The last of the three directives at the head (PTX ISA, "PTX Module Directives").
+  constexpr llvm::StringLiteral kLastOfHead = ".address_size 64\n";
+  std::string joined = parts.front().str();
+  for (llvm::StringRef part : parts.drop_front()) joined += part.split(kLastOfHead).second;
+  return joined;
+}
+
 std::string least_driver_for_ptx(llvm::StringRef version) {
   return llvm::StringSwitch<std::string>(version)
       .Case(kOldestPtx, "550")

@@ -4,6 +4,7 @@
 
 #include "runtime/kernel_compiler.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -20,6 +21,10 @@ std::string ptx_build_id(llvm::StringRef ptx);
 
 /// The operand of `.version`, e.g. "9.0"; empty if there is none.
 std::string ptx_version(llvm::StringRef ptx);
+
+/// One PTX of several of the same compiler for the same target. No two of them define the same
+/// name.
+std::string join_ptx(llvm::ArrayRef<llvm::StringRef> parts);
 
 /// The PTX version of the oldest supported NVRTC, that of CUDA 12.4.
 inline constexpr llvm::StringLiteral kOldestPtx = "8.4";

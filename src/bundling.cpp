@@ -70,7 +70,7 @@ llvm::Expected<Bundle> make_bundle(const Graph& graph, llvm::ArrayRef<CompileOpt
     if (!compilation) return compilation.takeError();
     modules.push_back(std::move(compilation->module));
     for (CodeKind kind : {CodeKind::cubin, CodeKind::ptx})
-      requests.push_back(code_request(modules.back(), kind));
+      llvm::append_range(requests, code_requests(modules.back(), kind));
   }
   // Compiles everything at once, on all cores. The results are then in the cache.
   auto compiled = service.compile_all(requests);

@@ -31,6 +31,9 @@ EntryFacts facts_of(const EntryResources& entry) {
           .spill_bytes = entry.spill_store_bytes + entry.spill_load_bytes};
 }
 
+/// The name of the module's code in diagnostics.
+std::string file_of(const Module& module) { return module.name + ".cu"; }
+
 /// The head of a file of CUDA C++: how to compile it, and a single error line for nvcc's default
 /// architecture, for which ptxas would print hundreds.
 std::string source_head(llvm::StringRef family) {
@@ -57,43 +60,54 @@ llvm::StringRef spelling(CodeKind kind) { return names_of(kind).word; }
 
 llvm::StringRef suffix_of(CodeKind kind) { return names_of(kind).suffix; }
 
-CompileRequest code_request(const Module& module, CodeKind kind) {
-  // PTX may be loaded on any GPU of the family and needs no machine code. A cubin runs only on its
-  // own architecture.
-  const std::string arch = kind == CodeKind::ptx
-                               ? "compute_" + llvm::StringRef(module.family).split('_').second.str()
-                               : module.arch;
-  return {module.name + ".cu", module_source(module), arch, {}};
+std::vector<CompileRequest> code_requests(const Module& module, CodeKind kind) {
+  // A cubin runs only on its own architecture.
+  if (kind != CodeKind::ptx) return {{file_of(module), module_source(module), module.arch, {}}};
+  // PTX may be loaded on any GPU of the family and needs no machine code.
+  const std::string arch = "compute_" + llvm::StringRef(module.family).split('_').second.str();
+  std::vector<CompileRequest> requests;
+  for (const auto& [kernel, variant] : variants_of(module)) {
+    // All names but the entry lie in these two namespaces. Joined parts need names of their own.
+    const std::vector<std::string> renamed = {
+        fmt::format("-Dingot=ingot_{}", variant->entry),
+        fmt::format("-D{}=code_of_{}", kernel->space, variant->entry)};
+    requests.push_back({variant->entry + ".cu", variant_source(*kernel, *variant), arch, renamed});
+  }
+  return requests;
 }
 
 llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, CompileService& service,
                                       const Provenance& provenance) {
-  const CompileRequest request = code_request(module, kind);
   EmittedCode code;
   code.facts.kind = spelling(kind).str();
   if (kind == CodeKind::cuda || kind == CodeKind::torch) {
-    auto text = paste_headers(request.name, request.source, device_headers());
+    auto text = paste_headers(file_of(module), module_source(module), device_headers());
     if (!text) return text.takeError();
     code.bytes = kind == CodeKind::cuda ? source_head(module.family) + *text
                                         : torch_file(module, *text, provenance);
     return code;
   }
-  auto compiled = service.compile(request);
+  const std::vector<CompileRequest> requests = code_requests(module, kind);
+  auto compiled = service.compile_all(requests);
   if (!compiled) return compiled.takeError();
-  const CompileOutput& output = (*compiled)->output;
-  if (kind == CodeKind::ptx && output.ptx.empty())
-    return make_error(ErrorCode::unavailable,
-                      "NVRTC keeps no PTX for {}; use --emit=cubin or another release of NVRTC",
-                      request.arch);
-  code.bytes = kind == CodeKind::ptx ? output.ptx : output.cubin;
-  code.facts.ptx_version = ptx_version(output.ptx);
+  std::vector<llvm::StringRef> parts;
+  for (const auto& part : *compiled) {
+    const CompileOutput& output = part->output;
+    if (kind == CodeKind::ptx && output.ptx.empty())
+      return make_error(ErrorCode::unavailable,
+                        "NVRTC keeps no PTX for {}; use --emit=cubin or another release of NVRTC",
+                        requests.front().arch);
+    parts.push_back(output.ptx);
+    for (const EntryResources& entry : output.entries)
+      code.facts.entries[entry.entry] = facts_of(entry);
+  }
+  code.bytes = kind == CodeKind::ptx ? join_ptx(parts) : compiled->front()->output.cubin;
+  code.facts.ptx_version = ptx_version(parts.front());
   code.facts.least_driver = least_driver_for_ptx(code.facts.ptx_version);
   if (auto identity = service.compiler_identity())
     code.facts.compiler = std::move(*identity);
   else
     return identity.takeError();
-  for (const EntryResources& entry : output.entries)
-    code.facts.entries[entry.entry] = facts_of(entry);
   return code;
 }
 

@@ -21,9 +21,11 @@ struct EmittedCode {
   CodeFacts facts; ///< `file` is empty
 };
 
-/// The compile for PTX or a cubin of `module`. compile_all can take the requests of several modules
-/// at once; emit_code then finds their results in the cache.
-CompileRequest code_request(const Module& module, CodeKind kind);
+/// The compiles for PTX or a cubin of `module`: one for each variant of PTX, whose parts are
+/// joined, so that all cores compile; one for a cubin, whose parts only a linker could join.
+/// compile_all can take the requests of several modules at once; emit_code then finds their results
+/// in the cache.
+std::vector<CompileRequest> code_requests(const Module& module, CodeKind kind);
 
 /// PTX is for the module's family, a cubin for its architecture. Both come from the compile service
 /// and so from its cache. CUDA source has its headers pasted in and needs no compiler. The file for

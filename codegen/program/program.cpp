@@ -68,6 +68,15 @@ std::string variant_source(const KernelCode& kernel, const KernelVariant& varian
          without_comments(in_space(kernel.space, kernel.body + variant.body));
 }
 
+std::vector<VariantRef> variants_of(const Module& module) {
+  std::vector<VariantRef> variants;
+  std::set<std::string> entries;
+  for (const KernelCode& kernel : module.kernels)
+    for (const KernelVariant& variant : kernel.variants)
+      if (entries.insert(variant.entry).second) variants.push_back({&kernel, &variant});
+  return variants;
+}
+
 std::string module_source(const Module& module) {
   std::vector<const KernelCode*> kernels;
   for (const KernelCode& kernel : module.kernels) kernels.push_back(&kernel);

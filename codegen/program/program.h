@@ -172,6 +172,9 @@ std::string without_comments(llvm::StringRef code);
 /// has no comments, so that kernels with equal code give equal units.
 std::string variant_source(const KernelCode& kernel, const KernelVariant& variant);
 
+/// The variants of all kernels. Kernels with equal code share theirs.
+std::vector<VariantRef> variants_of(const Module& module);
+
 /// One translation unit with every variant of every kernel, as --emit writes it. Includes stand
 /// once at the top. Kernels with equal code appear once, in a namespace of their own.
 std::string module_source(const Module& module);
