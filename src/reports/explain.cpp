@@ -366,10 +366,10 @@ llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBin
         return k.packs == PackFormat::halves || k.packs == PackFormat::rows_of_halves;
       })) {
     CompileOptions options = compilation.options;
-    options.least_products.halves = INT64_MAX;
+    options.precision = MatmulPrecision::pedantic;
     auto plain = cost_of(compilation.graph, options, *sizes);
     if (!plain) return plain.takeError();
-    result->without_halves = *plain;
+    result->pedantic = *plain;
   }
   return result;
 }

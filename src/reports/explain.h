@@ -77,7 +77,7 @@ struct Explanation {
   int64_t flops = 0;
   double predicted_seconds = 0; ///< of the same kernels, one after another
   OtherPlan unfused; ///< every operator of the caller's graph, compiled alone with the same options
-  std::optional<OtherPlan> without_halves; ///< none if this plan has no halves
+  std::optional<OtherPlan> pedantic; ///< f32 products by FMA; none if this plan has no halves
   int64_t prepared_bytes = 0, workspace_bytes = 0, state_bytes = 0;
 
   int64_t launches() const; ///< number of kernels in the launch program

@@ -85,8 +85,8 @@ void write(OStream& json, const Explanation& explanation) {
   json.attribute("flops", explanation.flops);
   json.attribute("predicted_ms", explanation.predicted_seconds * 1e3);
   json.attributeObject("unfused", [&] { write(json, explanation.unfused); });
-  if (explanation.without_halves)
-    json.attributeObject("without_halves", [&] { write(json, *explanation.without_halves); });
+  if (explanation.pedantic)
+    json.attributeObject("pedantic", [&] { write(json, *explanation.pedantic); });
   json.attributeObject("memory", [&] {
     json.attribute("prepared", explanation.prepared_bytes);
     json.attribute("workspace", explanation.workspace_bytes);

@@ -93,8 +93,7 @@ void ExplanationText::print_verdict() {
   };
   row("fused", {e_.launches(), e_.bytes, e_.predicted_seconds}, flops_text(e_.flops));
   row("unfused", e_.unfused, "each operator alone");
-  if (e_.without_halves)
-    row("no halves", *e_.without_halves, "fused, f32 operands multiplied as they are");
+  if (e_.pedantic) row("pedantic", *e_.pedantic, "fused, f32 products by FMA");
   for (const auto& [name, size] : e_.dims)
     out_ << (e_.given_dims.count(name)
                  ? fmt::format("  {} = {} (given)\n", name, size)
