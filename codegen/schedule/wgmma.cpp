@@ -3,6 +3,7 @@
 #include "codegen/schedule/wgmma.h"
 
 #include "codegen/device/sizes/f32_products.h"
+#include "codegen/device/sizes/shared_memory.h"
 #include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
@@ -22,7 +23,7 @@ namespace {
 
 // One warpgroup copies, two multiply. A warp has all columns of a tile and 16 rows of each product
 // of 64 rows. Where the four warps of a warpgroup have all rows, the two take turns.
-constexpr int64_t kThreads = 3 * 128;
+constexpr int64_t kThreads = 3 * sizes::kWarpgroup;
 /// Registers of a thread that multiplies (kernels/specialised.cuh), and those of them that are for
 /// addresses, counters and the values of a stage.
 constexpr int64_t kRegisters = 232, kOtherRegisters = 45;

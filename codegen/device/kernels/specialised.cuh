@@ -22,7 +22,8 @@ namespace ingot {
 /// Dynamic shared memory of a kernel.
 template <class K> struct SpecialisedBytes {
   using Layout = CopyingAhead<typename K::Source::Layout, typename K::CopiedAhead>;
-  static constexpr int kOwners = 256 / Layout::kThreads; ///< that have tiles of their own
+  static constexpr int kOwners =
+      2 * sizes::kWarpgroup / Layout::kThreads; ///< that have tiles of their own
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
                                  StagingBytes<Layout, typename K::Stages>::kBytes;
   static constexpr int kRing = K::Source::Ring::kBytes;
@@ -57,7 +58,7 @@ template <class K> struct CopiesOfWarpgroup {
   /// After wait(), all threads of the warpgroup see the copies. After the stages, the memory is
   /// free for the next tile.
   INGOT_DEVICE void barrier() const {
-    if constexpr (kAny) ptx::group_barrier(1 + Bytes::kOwners + warpgroup, 128);
+    if constexpr (kAny) ptx::group_barrier(1 + Bytes::kOwners + warpgroup, sizes::kWarpgroup);
   }
 };
 
@@ -92,10 +93,10 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
   constexpr bool kTakesTurns = Bytes::kOwners > 1;
   static_assert(!kTakesTurns || !K::kSplitsK, "turns pass over slots of equal tiles");
   constexpr bool kHasScratch = ScratchBytes<L, typename K::Stages>::kBytes > 0;
-  const i32 own_thread = ptx::thread_index() - 128;
+  const i32 own_thread = ptx::thread_index() - sizes::kWarpgroup;
   const i32 thread = own_thread % L::kThreads;
   const i32 owner = kTakesTurns ? ptx::uniform(own_thread / L::kThreads) : 0;
-  const CopiesOfWarpgroup<K> copies = {ptx::uniform(own_thread / 128)};
+  const CopiesOfWarpgroup<K> copies = {ptx::uniform(own_thread / sizes::kWarpgroup)};
   typename Source::Place place;
   if (kTakesTurns && owner == 1) place.skip(Source::slots_of(units.range(0)));
   const auto place_of = [&](i64 unit) {
@@ -143,7 +144,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
 
 template <class K> INGOT_DEVICE void specialised(const typename K::Params& params) {
   using Source = typename K::Source;
-  static_assert(SpecialisedBytes<K>::kOwners * Source::Layout::kThreads == 256,
+  static_assert(SpecialisedBytes<K>::kOwners * Source::Layout::kThreads == 2 * sizes::kWarpgroup,
                 "the registers are for two warpgroups that multiply");
   const TileGrid grid = K::grid(params);
   // Without rows or columns there are no elements to copy, but there is a tile.
@@ -153,7 +154,7 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
   const typename Source::Ring ring = {ptx::shared_address(ptx::shared_memory())};
   if (ptx::thread_index() == 0) ring.make();
   ptx::block_barrier();
-  if (ptx::uniform(ptx::thread_index() / 128) != 0) {
+  if (ptx::uniform(ptx::thread_index() / sizes::kWarpgroup) != 0) {
     ptx::take_registers<kMultiplyingRegisters>();
     multiply_tiles<K>(params, units, ring);
     return;

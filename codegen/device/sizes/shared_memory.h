@@ -21,6 +21,8 @@ constexpr Tile mma_tile(int rows, int cols, int warp_rows, int warp_cols) {
   return {rows, cols, 2, cols / warp_cols, rows / warp_rows, 8, warp_cols};
 }
 
+constexpr int kWarpgroup = 128; ///< threads
+
 /// Threads along a row of a SIMT tile, and the group's threads.
 constexpr int simt_threads_n(int rows) { return rows < 64 ? 32 : 16; }
 constexpr int kSimtThreads = 256;

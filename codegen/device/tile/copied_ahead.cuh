@@ -46,11 +46,11 @@ private:
     using Element = typename O::Element;
     constexpr int kAccess = access_width<Element>(L::kTileCols, O::kVec);
     constexpr int kBytes = kAccess * static_cast<int>(sizeof(Element));
-    constexpr int kCopying = 128, kStep = kCopying * kAccess; ///< threads, columns
+    constexpr int kStep = sizes::kWarpgroup * kAccess; ///< columns
     const i32 columns = clipped(tile.col_end - tile.col0, L::kTileCols);
 #pragma unroll
     for (int first = 0; first < L::kTileCols; first += kStep) {
-      const int col = first + static_cast<int>(index_of(tile.thread) % kCopying) * kAccess;
+      const int col = first + static_cast<int>(index_of(tile.thread) % sizes::kWarpgroup) * kAccess;
       if (col >= columns) continue;
       const Element* const from = O::at(params, tile.batch, tile.row0, tile.col0 + col);
       if constexpr (kBytes >= 4)

@@ -71,7 +71,7 @@ template <class Config, class A, class B, class Products> struct MmaPipeline {
                       ring + kRingBytes, context.thread);
     int read = 0; // offset of the slot that is read
     products.load(read);
-    // 31 bits suffice: a row of 2^31 tiles is longer than any memory.
+    // 31 bits suffice: a row of A and one of B with 2^31 tiles are larger than any memory.
     for (auto tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK); tiles > 0;
          --tiles) {
       products.begin_tile(acc);

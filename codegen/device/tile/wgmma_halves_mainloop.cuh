@@ -25,7 +25,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
   template <class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
                                     Seen seen) {
-    const i32 group = ptx::uniform(thread / 128);
+    const i32 group = ptx::uniform(thread / sizes::kWarpgroup);
     const u64 a = Source::first_a(ring, group), b = Source::first_b(ring);
     Sums part, total;
     clear(acc);
@@ -45,7 +45,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
       ptx::pin(part);
       ptx::wgmma_wait<0>();
       ptx::pin(part);
-      if (index_of(thread) % 128 == 0) ring.release(place);
+      if (index_of(thread) % sizes::kWarpgroup == 0) ring.release(place);
       place.advance();
       add(part, acc);
       if constexpr (kTotals) {

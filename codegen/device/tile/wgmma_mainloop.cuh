@@ -13,7 +13,7 @@ namespace ingot {
 template <int kSlotBytes, class Ring, class Pin, class Products, class Seen>
 INGOT_DEVICE void multiply_slots(i32 thread, KRange k, Ring ring, typename Ring::Place& place,
                                  Pin pin_sums, Products products, Seen seen) {
-  const bool releases = index_of(thread) % 128 == 0;
+  const bool releases = index_of(thread) % sizes::kWarpgroup == 0;
   const i32 slots = slots_for(k);
   typename Ring::Place before = place;
   for (i32 slot = 0; slot < slots; ++slot) {
@@ -44,7 +44,8 @@ template <class Config, class A, class B> struct WgmmaMainloop : WgmmaSource<Con
   template <class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
                                     Seen seen) {
-    const u64 a = Source::first_a(ring, ptx::uniform(thread / 128)), b = Source::first_b(ring);
+    const u64 a = Source::first_a(ring, ptx::uniform(thread / sizes::kWarpgroup)),
+              b = Source::first_b(ring);
     clear(acc);
     multiply_slots<Source::kSlotBytes>(
         thread, k, ring, place, [&] { ptx::pin(acc); },

@@ -237,8 +237,8 @@ private:
   static INGOT_DEVICE void copy_shifts_of(const Tensor& packed, const TileContext& tile, i64 row0,
                                           i32* to) {
 #pragma unroll
-    for (int first = 0; first < kLines; first += 128) {
-      const int line = first + static_cast<int>(index_of(tile.thread) % 128);
+    for (int first = 0; first < kLines; first += sizes::kWarpgroup) {
+      const int line = first + static_cast<int>(index_of(tile.thread) % sizes::kWarpgroup);
       if (line >= kLines) continue;
       if (row0 + line < packed.rows)
         ptx::cp_async<4>(to + line, &packed.row(tile.batch, row0 + line).shift);

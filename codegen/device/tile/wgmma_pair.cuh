@@ -51,7 +51,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   template <class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& first,
                                     Sums& second, Seen seen) {
-    const i32 group = ptx::uniform(thread / 128);
+    const i32 group = ptx::uniform(thread / sizes::kWarpgroup);
     const u32 slot = ring.slot(0);
     const u64 a = matrix_descriptor(slot + group * First::kBlocks * kSlotBlockBytes);
     const u64 b = matrix_descriptor(slot + First::kBytesOfA);
