@@ -34,6 +34,10 @@ constexpr double kRowLatency =
     1.15e-6; ///< the same, and again for stores, where a row's threads wait
 /// One block adds one element of one part of a tile (split_k.cpp).
 constexpr double kPart = 0.4e-6 / (128 * 128);
+// Split products of bf16 by wgmma on an H100, w as [N, K], us, measured and predicted without this
+// term: 1024 x 1024 by 1024 19.2, 10.1; 256 x 1024 by 4096 21.1, 10.1; 1024 x 4096 by 1024 29.7,
+// 20.1; 512 x 8192 by 1024 33.7, 20.9; 128 x 4096 by 1024 21.9, 13.8.
+constexpr double kMeeting = 10e-6;    ///< from a split tile's last product to its sums
 constexpr double kBusy = 0.95;        ///< share of a unit's rate at best
 constexpr double kMultiplying = 0.52; ///< weight of the products' time beside shared memory's
 constexpr double kSharing = 0.86;     ///< weight of shared memory's time beside the products'
@@ -64,6 +68,10 @@ constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 // Chain 37 in bf16 by turns of 128x128 moves 4.3 GB from L2 in 0.413 ms: 1.2 times the rate of
 // copies by threads.
 constexpr double kBulkCopies = 1.2; ///< rate of bulk copies from L2, beside the device's
+// Products of bf16 on an H100, w as [N, K], us, by turns and by both warpgroups on a tile: 1024 x
+// 1024 by 1024 14.4, 12.4; 2048 x 1024 by 1024 15.0, 13.0; 4096 x 256 by 256 11.2, 9.1. Without
+// this factor, turns were predicted to be 1.5 us faster.
+constexpr double kAlone = 3; ///< the last tile's stages by one of two warpgroups, beside both
 // Chain 56 reads 2.1 GB of weights for 128 rows. On an H100 it takes 0.727 ms in bf16 by wgmma and
 // 0.824 by mma.sync.
 constexpr double kThreadCopies = 0.88; ///< rate of memory of copies by threads, beside bulk copies
@@ -372,7 +380,8 @@ void Predictor::products() {
                       (parts > 1 ? kPart * parts * static_cast<double>(s_.tile_m * s_.tile_n) : 0);
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);
-  const double once = is_specialised ? fill + rest : rest;
+  const double last = s_.tiles_at_a_time() > 1 ? kAlone * rest : rest;
+  const double once = (is_specialised ? fill : 0) + last + (parts > 1 ? kMeeting : 0);
   cost_.idle = (rounds - work) * each;
   cost_.exposed = work * (each - loop) + once;
   cost_.seconds =
