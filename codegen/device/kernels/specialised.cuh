@@ -23,7 +23,7 @@ namespace ingot {
 template <class K> struct SpecialisedBytes {
   using Layout = CopyingAhead<typename K::Source::Layout, typename K::CopiedAhead>;
   static constexpr int kOwners =
-      2 * sizes::kWarpgroup / Layout::kThreads; ///< that have tiles of their own
+      sizes::tile_owners(Layout::kThreads); ///< that have tiles of their own
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
                                  StagingBytes<Layout, typename K::Stages>::kBytes;
   static constexpr int kRing = K::Source::Ring::kBytes;

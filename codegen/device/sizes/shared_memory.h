@@ -22,6 +22,8 @@ constexpr Tile mma_tile(int rows, int cols, int warp_rows, int warp_cols) {
 }
 
 constexpr int kWarpgroup = 128; ///< threads
+/// The groups of `threads` that have tiles of their own, of two warpgroups that multiply.
+constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 
 /// Threads along a row of a SIMT tile, and the group's threads.
 constexpr int simt_threads_n(int rows) { return rows < 64 ? 32 : 16; }
