@@ -22,8 +22,8 @@ std::string ptx_build_id(llvm::StringRef ptx);
 /// The operand of `.version`, e.g. "9.0"; empty if there is none.
 std::string ptx_version(llvm::StringRef ptx);
 
-/// One PTX of several of the same compiler for the same target. No two of them define the same
-/// name.
+/// The parts as one PTX. There is at least one. All have the same compiler and target, and no two
+/// define the same name.
 std::string join_ptx(llvm::ArrayRef<llvm::StringRef> parts);
 
 /// The PTX version of the oldest supported NVRTC, that of CUDA 12.4.

@@ -2,6 +2,8 @@
 // How a kernel runs, as plain numbers. codegen/schedule/ chooses them.
 #pragma once
 
+#include "codegen/device/sizes/shared_memory.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -128,7 +130,8 @@ struct Schedule {
   /// Tiles that a block has at a time. In the specialised skeleton, one warpgroup copies, and two
   /// multiply.
   int64_t tiles_at_a_time() const {
-    return skeleton == Skeleton::specialised ? (threads - 128) / tile_threads() : 1;
+    return skeleton == Skeleton::specialised ? sizes::tile_owners(static_cast<int>(tile_threads()))
+                                             : 1;
   }
   /// True if both cut a matrix into the same tiles and parts. Only then may a kernel read the sums
   /// and states that another one stored.

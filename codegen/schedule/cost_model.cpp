@@ -71,7 +71,7 @@ constexpr double kBulkCopies = 1.2; ///< rate of bulk copies from L2, beside the
 // Products of bf16 on an H100, w as [N, K], us, by turns and by both warpgroups on a tile: 1024 x
 // 1024 by 1024 14.4, 12.4; 2048 x 1024 by 1024 15.0, 13.0; 4096 x 256 by 256 11.2, 9.1. Without
 // this factor, turns were predicted to be 1.5 us faster.
-constexpr double kAlone = 3; ///< the last tile's stages by one of two warpgroups, beside both
+constexpr double kAlone = 3; ///< time of the last tile's stages by one warpgroup, beside by both
 // Chain 56 reads 2.1 GB of weights for 128 rows. On an H100 it takes 0.727 ms in bf16 by wgmma and
 // 0.824 by mma.sync.
 constexpr double kThreadCopies = 0.88; ///< rate of memory of copies by threads, beside bulk copies

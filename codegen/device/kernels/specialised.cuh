@@ -22,8 +22,7 @@ namespace ingot {
 /// Dynamic shared memory of a kernel.
 template <class K> struct SpecialisedBytes {
   using Layout = CopyingAhead<typename K::Source::Layout, typename K::CopiedAhead>;
-  static constexpr int kOwners =
-      sizes::tile_owners(Layout::kThreads); ///< that have tiles of their own
+  static constexpr int kOwners = sizes::tile_owners(Layout::kThreads);
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
                                  StagingBytes<Layout, typename K::Stages>::kBytes;
   static constexpr int kRing = K::Source::Ring::kBytes;
