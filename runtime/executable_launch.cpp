@@ -40,6 +40,15 @@ llvm::Expected<bool> evaluate_extents(const BoundVariant& variant, const char* w
   return any;
 }
 
+driver_api::TensorMapType driver_type(MapType type) {
+  switch (type) {
+  case MapType::f16: return driver_api::kMapF16;
+  case MapType::bf16: return driver_api::kMapBf16;
+  case MapType::tf32: return driver_api::kMapTf32;
+  }
+  llvm_unreachable("not a type of maps");
+}
+
 /// Makes a map of the tensor at `address`. A tensor without elements has none: no copy reads it.
 llvm::Error encode_map(const driver_api::Functions& driver, const BoundVariant& variant,
                        const BoundMap& map, llvm::ArrayRef<int64_t> slots, uint64_t address,
@@ -56,10 +65,9 @@ llvm::Error encode_map(const driver_api::Functions& driver, const BoundVariant& 
   for (size_t dim = 0; dim < 2; ++dim)
     strides[dim] = uint64_t(map.strides[dim].evaluate(slots).value_or(-1));
   constexpr uint32_t kOnes[3] = {1, 1, 1};
-  const auto type = map.dtype == DType::f16 ? driver_api::kMapF16 : driver_api::kMapBf16;
   if (is_counted &&
-      driver.encode_tensor_map(&encoded, type, 3, address, extents.data(), strides.data(),
-                               map.box.data(), kOnes, driver_api::kNotInterleaved,
+      driver.encode_tensor_map(&encoded, driver_type(map.type), 3, address, extents.data(),
+                               strides.data(), map.box.data(), kOnes, driver_api::kNotInterleaved,
                                driver_api::kSwizzle128Bytes, driver_api::kPromote256Bytes,
                                driver_api::kFillWithZeros) == driver_api::kSuccess)
     return llvm::Error::success();

@@ -104,7 +104,7 @@ private:
   void add_map(const TensorMap& map, uint32_t argument, BoundVariant& bound) {
     BoundMap& result = bound.maps.emplace_back();
     result.argument = argument;
-    result.dtype = map.dtype;
+    result.type = map.type;
     for (size_t dim = 0; dim < map.extents.size(); ++dim)
       result.extents[dim] = flatten(map.extents[dim]);
     for (size_t dim = 0; dim < map.strides.size(); ++dim)

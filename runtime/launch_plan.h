@@ -40,7 +40,7 @@ struct BoundPredicate {
 /// A tensor map, in the order of cuTensorMapEncodeTiled's arguments.
 struct BoundMap {
   uint32_t argument = 0; ///< the argument that takes it; its value is the tensor's address
-  DType dtype = DType::f16;
+  MapType type = MapType::f16;
   std::array<SlotExpr, 3> extents;
   std::array<SlotExpr, 2> strides; ///< bytes
   std::array<uint32_t, 3> box{};

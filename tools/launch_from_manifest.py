@@ -23,7 +23,7 @@ DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "bool": 1}
 # CUDA driver enumerations.
 STATIC_SHARED, MAX_DYNAMIC_SHARED = 1, 8
 ATTRIBUTE_CLUSTER = 4
-MAP_TYPES = {"f16": 6, "bf16": 9}  # the arguments of cuTensorMapEncodeTiled
+MAP_TYPES = {"f16": 6, "bf16": 9, "tf32": 11}  # the arguments of cuTensorMapEncodeTiled
 NOT_INTERLEAVED, SWIZZLE_128_BYTES, PROMOTE_256_BYTES, FILL_WITH_ZEROS = 0, 3, 3, 0
 
 

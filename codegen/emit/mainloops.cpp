@@ -36,7 +36,9 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   const bool is_halves = kind == MainloopKind::halves;
   const bool is_staged_fma = kind == MainloopKind::staged_fma;
   const bool is_fma_guard = kind == MainloopKind::guard;
-  if (is_tensor || is_halves || is_fma_guard || is_wgmma(kind)) add("kWarpM", s.warp_m);
+  const bool is_swapped = kind == MainloopKind::wgmma_swapped; // a warp has all rows
+  if (is_tensor || is_halves || is_fma_guard || (is_wgmma(kind) && !is_swapped))
+    add("kWarpM", s.warp_m);
   if (is_tensor || is_halves || is_fma_guard) add("kWarpN", s.warp_n);
   if (!is_staged_fma && !is_fma_guard) add(is_wgmma(kind) ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
@@ -62,6 +64,8 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::thirds: return {"ThirdsMainloop", "tile/thirds_mainloop.cuh"};
   case MainloopKind::halves: return {"HalvesMainloop", "tile/halves_mainloop.cuh"};
   case MainloopKind::wgmma: return {"WgmmaMainloop", "tile/wgmma_mainloop.cuh"};
+  case MainloopKind::wgmma_swapped:
+    return {"WgmmaSwappedMainloop", "tile/wgmma_swapped_mainloop.cuh"};
   case MainloopKind::wgmma_halves: return {"WgmmaHalvesMainloop", "tile/wgmma_halves_mainloop.cuh"};
   case MainloopKind::guard: return {"GuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::tensor_guard: return {"TensorGuardMainloop", "tile/guard_mainloop.cuh"};

@@ -30,6 +30,16 @@ std::string cpp_condition(const Predicate& predicate, const KernelVariant& varia
   return fmt::format("divisible({}, {})", cpp_formula(predicate.value, names), predicate.number);
 }
 
+/// As in CU_TENSOR_MAP_DATA_TYPE_FLOAT16.
+const char* type_name(MapType type) {
+  switch (type) {
+  case MapType::f16: return "FLOAT16";
+  case MapType::bf16: return "BFLOAT16";
+  case MapType::tf32: return "TFLOAT32";
+  }
+  llvm_unreachable("not a type of maps");
+}
+
 /// Writes the tensor maps of a variant. The result is false if it has none.
 bool write_maps(CodeWriter& out, const KernelVariant& variant, const HostNames& names) {
   std::vector<std::string> maps;
@@ -39,9 +49,9 @@ bool write_maps(CodeWriter& out, const KernelVariant& variant, const HostNames& 
     const std::string tensor = cpp_argument(variant.arguments[map.argument], names);
     maps.push_back(
         fmt::format("{{{}, CU_TENSOR_MAP_DATA_TYPE_{}, offset({}, {}), {}, {}, {{{}}}}},", index,
-                    map.dtype == DType::f16 ? "FLOAT16" : "BFLOAT16", tensor,
-                    cpp_formula(argument.offset, names), cpp_formulas(map.extents, names),
-                    cpp_formulas(map.strides, names), fmt::join(map.box, ", ")));
+                    type_name(map.type), tensor, cpp_formula(argument.offset, names),
+                    cpp_formulas(map.extents, names), cpp_formulas(map.strides, names),
+                    fmt::join(map.box, ", ")));
   }
   if (maps.empty()) return false;
   auto block = out.block("const Map maps[] =", "};");

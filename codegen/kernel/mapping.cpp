@@ -21,7 +21,12 @@ std::array<Coordinate, 3> coordinates_of(const IndexMap& map) {
 
 bool multiplies(ComputeType compute, DType dtype) {
   return (compute == ComputeType::f16 && dtype == DType::f16) ||
-         (compute == ComputeType::bf16 && dtype == DType::bf16);
+         (compute == ComputeType::bf16 && dtype == DType::bf16) ||
+         (compute == ComputeType::tf32 && dtype == DType::f32);
+}
+
+MapType map_type(DType dtype) {
+  return dtype == DType::f16 ? MapType::f16 : dtype == DType::bf16 ? MapType::bf16 : MapType::tf32;
 }
 
 } // namespace
@@ -82,13 +87,15 @@ TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, MatmulS
   const DType dtype = kernel.parameters[operand.from.parameter].dtype;
   TensorMap map;
   map.argument = operand.from.parameter;
-  map.dtype = dtype;
+  map.type = map_type(dtype);
   map.extents = mapping.extents;
-  for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size_of(dtype);
+  const auto size = static_cast<int>(size_of(dtype));
+  for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size;
   const bool is_k = operand.from.map.contiguous == Coordinate::k;
   const auto lines = static_cast<int>(of.side == 0 ? schedule.tile_m : schedule.tile_n);
-  const auto blocks = static_cast<int>(of.side == 0 ? schedule.warp_m / 16 : 1);
-  map.box = {sizes::kBoxElements, sizes::box_lines(is_k, lines, blocks), 1};
+  const bool is_cut = of.side == 0 && schedule.mainloop != MainloopKind::wgmma_swapped;
+  const auto blocks = static_cast<int>(is_cut ? schedule.warp_m / 16 : 1);
+  map.box = {sizes::box_elements(size), sizes::box_lines(is_k, lines, blocks, size), 1};
   return map;
 }
 
@@ -103,8 +110,9 @@ std::vector<VariantMap> tensor_maps(const Kernel& kernel, const Schedule& schedu
       if (!operand.map || !is_mapped(schedule, {m, side})) continue;
       if (llvm::any_of(maps, [&](const auto& known) { return known.parameter == *operand.map; }))
         continue;
-      const TensorMap map = tensor_map(kernel, operand, {m, side}, schedule);
-      maps.push_back({*operand.map, map, operand.mapping.first * size_of(map.dtype)});
+      const DType dtype = kernel.parameters[operand.from.parameter].dtype;
+      maps.push_back({*operand.map, tensor_map(kernel, operand, {m, side}, schedule),
+                      operand.mapping.first * size_of(dtype)});
     }
   return maps;
 }

@@ -38,7 +38,8 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::staged_fma:
   case MainloopKind::copied_fma:
   case MainloopKind::tensor:
-  case MainloopKind::thirds: break;
+  case MainloopKind::thirds:
+  case MainloopKind::wgmma_swapped: break;
   case MainloopKind::halves: return PackFormat::rows_of_halves;
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard: return PackFormat::halves;
@@ -100,7 +101,9 @@ Expr packed_bytes(const PackedOperand& operand) {
 }
 
 bool needs_guard(const Schedule& schedule) {
-  return is_wgmma(schedule.mainloop) && facts_of(pack_format(schedule)).has_records;
+  const bool is_scaled =
+      schedule.compute == ComputeType::f16x3 || schedule.compute == ComputeType::f16x1;
+  return is_wgmma(schedule.mainloop) && is_scaled;
 }
 
 Schedule guard_schedule(const Schedule& schedule) {

@@ -41,20 +41,22 @@ const ComputeFacts& facts_of(ComputeType compute);
 
 /// The mainloops of the device library.
 enum class MainloopKind : uint8_t {
-  none,         ///< rows are loaded
-  staged_fma,   ///< tile/simt_mainloop.cuh
-  copied_fma,   ///< tile/fma_mainloop.cuh
-  tensor,       ///< tile/mma_mainloop.cuh
-  thirds,       ///< tile/thirds_mainloop.cuh
-  halves,       ///< tile/halves_mainloop.cuh
-  wgmma,        ///< tile/wgmma_mainloop.cuh
-  wgmma_halves, ///< tile/wgmma_halves_mainloop.cuh; all tiles
-  guard,        ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
-  tensor_guard, ///< the same, of scaled f16
+  none,          ///< rows are loaded
+  staged_fma,    ///< tile/simt_mainloop.cuh
+  copied_fma,    ///< tile/fma_mainloop.cuh
+  tensor,        ///< tile/mma_mainloop.cuh
+  thirds,        ///< tile/thirds_mainloop.cuh
+  halves,        ///< tile/halves_mainloop.cuh
+  wgmma,         ///< tile/wgmma_mainloop.cuh
+  wgmma_swapped, ///< tile/wgmma_swapped_mainloop.cuh
+  wgmma_halves,  ///< tile/wgmma_halves_mainloop.cuh; all tiles
+  guard,         ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
+  tensor_guard,  ///< the same, of scaled f16
 };
 /// True for the mainloops of the specialised skeleton.
 inline bool is_wgmma(MainloopKind kind) {
-  return kind == MainloopKind::wgmma || kind == MainloopKind::wgmma_halves;
+  return kind == MainloopKind::wgmma || kind == MainloopKind::wgmma_swapped ||
+         kind == MainloopKind::wgmma_halves;
 }
 inline bool is_guard(MainloopKind kind) {
   return kind == MainloopKind::guard || kind == MainloopKind::tensor_guard;
@@ -82,7 +84,7 @@ struct Schedule {
   MainloopKind mainloop = MainloopKind::none;
   Skeleton skeleton = Skeleton::held;
 
-  // The tile, in elements: 64 or 128 rows and 64 to 256 columns of a product; tile_k is the K of a
+  // The tile, in elements: 64 to 256 rows and 64 to 256 columns of a product; tile_k is the K of a
   // slot.
   int64_t tile_m = 1, tile_n = 1, tile_k = 1;
   int64_t step_n = 1;            ///< the distance of tiles along the columns, at most tile_n
@@ -93,7 +95,7 @@ struct Schedule {
 
   // Mainloops.
   ComputeType compute = ComputeType::f32;
-  int64_t warp_m = 0, warp_n = 0; ///< on tensor cores: the part of a warp, 16 to 64 elements
+  int64_t warp_m = 0, warp_n = 0; ///< on tensor cores: the part of a warp, from 16 elements on
   int64_t slots = 1;              ///< slots of the pipeline, at most 6
   int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
@@ -123,9 +125,9 @@ struct Schedule {
     return mainloop == MainloopKind::tensor || mainloop == MainloopKind::thirds ||
            reads_packed(mainloop);
   }
-  /// The threads that own a tile. In the specialised skeleton, a warp has all columns.
+  /// The threads that own a tile.
   int64_t tile_threads() const {
-    return skeleton == Skeleton::specialised ? tile_m / warp_m * 32 : threads;
+    return skeleton == Skeleton::specialised ? tile_m / warp_m * (tile_n / warp_n) * 32 : threads;
   }
   /// Tiles that a block has at a time. In the specialised skeleton, one warpgroup copies, and two
   /// multiply.

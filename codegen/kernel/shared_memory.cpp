@@ -22,6 +22,7 @@ sizes::Reducer sizes_of(const Reducer& reducer) {
 /// The layout of a schedule's tile (tile/layout.cuh).
 sizes::Tile tile_of(const Schedule& s) {
   const int m = to_int(s.tile_m), n = to_int(s.tile_n), threads = to_int(s.threads);
+  if (s.mainloop == MainloopKind::wgmma_swapped) return sizes::swapped_tile(m, n);
   if (s.uses_tensor_cores()) return sizes::mma_tile(m, n, to_int(s.warp_m), to_int(s.warp_n));
   if (s.mainloop != MainloopKind::none) return sizes::simt_tile(m, n);
   if (s.row_threads == RowThreads::along_rows)
@@ -79,6 +80,7 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   case MainloopKind::thirds: return sizes::thirds_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::halves: return sizes::halves_bytes(m, n, k, slots, s.total_every > 0);
   case MainloopKind::wgmma:
+  case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
     return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, products * n, k, element));
   case MainloopKind::guard: return sizes::safe_bytes(m, n);

@@ -80,14 +80,26 @@ std::vector<uint32_t> kept_reads(const TileBody& body) {
   return {kept.begin(), kept.end()};
 }
 
-std::vector<uint32_t> reads_along_columns(const TileBody& body) {
+namespace {
+
+/// The reads that vary along one coordinate of a tile, and not along the other one.
+std::vector<uint32_t> reads_along(const TileBody& body, Coordinate one, Coordinate other) {
   std::vector<uint32_t> along;
   for (uint32_t number : all_reads(body).reads) {
     const Expr& index = body.frame.reads[number].map.index;
-    if (varies_along(index, Coordinate::col) && !varies_along(index, Coordinate::row))
-      along.push_back(number);
+    if (varies_along(index, one) && !varies_along(index, other)) along.push_back(number);
   }
   return along;
+}
+
+} // namespace
+
+std::vector<uint32_t> reads_along_columns(const TileBody& body) {
+  return reads_along(body, Coordinate::col, Coordinate::row);
+}
+
+bool reads_along_rows(const TileBody& body) {
+  return !reads_along(body, Coordinate::row, Coordinate::col).empty();
 }
 
 bool can_keep(const Kernel& kernel, const Schedule& s) {

@@ -26,6 +26,9 @@ std::vector<uint32_t> kept_reads(const TileBody& body);
 /// ahead.
 std::vector<uint32_t> reads_along_columns(const TileBody& body);
 
+/// True if stages read an operand that varies along the rows alone.
+bool reads_along_rows(const TileBody& body);
+
 /// True if the kept skeleton can run a kernel under a schedule: rows reduced as a whole, with a
 /// constant number of columns, whose kept reads have accesses of 16 bytes.
 bool can_keep(const Kernel& kernel, const Schedule& schedule);

@@ -46,7 +46,7 @@ void write_memory(OStream& json, const char* key, const MemoryInfo& memory) {
 
 void write_map(OStream& json, const TensorMap& map) {
   json.attribute("argument", map.argument);
-  json.attribute("dtype", spelling(map.dtype));
+  json.attribute("dtype", word_of(map.type));
   write_exprs(json, "extents", map.extents);
   write_exprs(json, "strides", map.strides);
   json.attributeArray("box", [&] {

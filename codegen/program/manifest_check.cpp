@@ -106,8 +106,6 @@ private:
            variant.arguments.size());
     else if (!is_pointer(variant.arguments[map.argument].kind))
       fail("{} has a tensor map of argument {}, which is no pointer", where, map.argument);
-    if (!is_16_bit(map.dtype))
-      fail("{} has a tensor map of {}, expected f16 or bf16", where, spelling(map.dtype).str());
     for (const Expr& extent : map.extents) check_expr(where, extent);
     for (const Expr& stride : map.strides) {
       check_expr(where, stride);

@@ -94,6 +94,10 @@ static bool fromJSON(const Value& json, PredicateKind& out, Path path) {
   return read_word(json, kPredicateWords, out, path);
 }
 
+static bool fromJSON(const Value& json, MapType& out, Path path) {
+  return read_word(json, kMapWords, out, path);
+}
+
 static bool fromJSON(const Value& json, Three& out, Path path) {
   std::vector<int64_t> values;
   if (!fromJSON(json, values, path) || !is_count(values.size(), 3, path)) return false;
@@ -148,7 +152,7 @@ static bool read_argument_index(const Value& json, uint32_t& out, Path path) {
 static bool fromJSON(const Value& json, TensorMap& out, Path path) {
   Three box{out.box};
   ObjectMapper object(json, path);
-  return object && object.map("dtype", out.dtype) && object.map("extents", out.extents) &&
+  return object && object.map("dtype", out.type) && object.map("extents", out.extents) &&
          object.map("strides", out.strides) && object.map("box", box) &&
          read_argument_index(json, out.argument, path);
 }

@@ -24,17 +24,19 @@ inline constexpr std::pair<ArgumentKind, llvm::StringLiteral> kArgumentWords[] =
 inline constexpr std::pair<PredicateKind, llvm::StringLiteral> kPredicateWords[] = {
     {PredicateKind::divisible, "divisible"}, {PredicateKind::aligned, "aligned"}};
 
-inline llvm::StringRef word_of(ArgumentKind kind) {
-  for (const auto& [value, word] : kArgumentWords)
+inline constexpr std::pair<MapType, llvm::StringLiteral> kMapWords[] = {
+    {MapType::f16, "f16"}, {MapType::bf16, "bf16"}, {MapType::tf32, "tf32"}};
+
+template <class Kind, size_t N>
+llvm::StringRef word_in(const std::pair<Kind, llvm::StringLiteral> (&words)[N], Kind kind) {
+  for (const auto& [value, word] : words)
     if (value == kind) return word;
   return "";
 }
 
-inline llvm::StringRef word_of(PredicateKind kind) {
-  for (const auto& [value, word] : kPredicateWords)
-    if (value == kind) return word;
-  return "";
-}
+inline llvm::StringRef word_of(ArgumentKind kind) { return word_in(kArgumentWords, kind); }
+inline llvm::StringRef word_of(PredicateKind kind) { return word_in(kPredicateWords, kind); }
+inline llvm::StringRef word_of(MapType type) { return word_in(kMapWords, type); }
 
 /// Whether an argument is an offset into one of the caller's memories.
 inline bool is_memory(ArgumentKind kind) {

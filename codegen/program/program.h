@@ -39,11 +39,15 @@ inline bool is_callers(ArgumentKind kind) {
   return kind == ArgumentKind::input || kind == ArgumentKind::output || kind == ArgumentKind::param;
 }
 
+/// The elements of a mapped tensor in shared memory. `tf32`: copies round f32 to nearest TF32, ties
+/// to even (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32).
+enum class MapType : uint8_t { f16, bf16, tf32 };
+
 /// A tensor of three dims as copies to shared memory read it (cuTensorMapEncodeTiled): the
 /// innermost dim first, elements outside of it zero, lines of 128 bytes swizzled.
 struct TensorMap {
   uint32_t argument = 0; ///< index of the variant's argument with the tensor's pointer
-  DType dtype = DType::f16;
+  MapType type = MapType::f16;
   std::array<Expr, 3> extents;  ///< in elements
   std::array<Expr, 2> strides;  ///< bytes of a step along the last two dims, multiples of 16
   std::array<int64_t, 3> box{}; ///< elements of one copy, at most 256 along each dim

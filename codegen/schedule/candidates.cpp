@@ -3,6 +3,7 @@
 #include "codegen/schedule/candidates.h"
 
 #include "codegen/schedule/choosers.h"
+#include "codegen/schedule/wgmma.h"
 #include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -33,6 +34,7 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::thirds:
   case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
   case MainloopKind::wgmma: // wgmma_candidates counts them
+  case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves: return 0;
   case MainloopKind::guard:
   case MainloopKind::tensor_guard: break; // no tuner chooses them
@@ -78,6 +80,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::thirds:
   case MainloopKind::halves: slots = {0, 3, 4, 5, 6}; break;
   case MainloopKind::wgmma:
+  case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard:
   case MainloopKind::tensor_guard: break;
@@ -139,18 +142,8 @@ std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule
   if (!others) return llvm::consumeError(others.takeError()), std::vector<ScheduleChoice>();
   std::vector<ScheduleChoice> choices = product_choices(others->front());
   choices.emplace_back().group_rows = others->front().group_rows;
-  for (int64_t tile_m : {64, 128})
-    for (int64_t tile_n : {128, 256})
-      for (int64_t warp_m : {16, 32})
-        for (int64_t slots : {2, 3, 4, 5, 6})
-          for (int64_t split_k : {0, 1}) {
-            ScheduleChoice& choice = choices.emplace_back();
-            choice.tile_m = tile_m;
-            choice.tile_n = tile_n;
-            choice.warp_m = warp_m;
-            choice.wgmma = slots;
-            choice.split_k = split_k;
-          }
+  for (const auto& candidate : wgmma_candidates(site, {}))
+    choices.push_back(choice_of(candidate.front()));
   return choices;
 }
 

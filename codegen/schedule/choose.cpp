@@ -47,7 +47,8 @@ constexpr ChoiceField kChoiceFields[] = {
     {"stages", &ScheduleChoice::slots},    {"group_rows", &ScheduleChoice::group_rows},
     {"split_k", &ScheduleChoice::split_k}, {"per_row", &ScheduleChoice::per_row},
     {"held", &ScheduleChoice::held},       {"min_blocks", &ScheduleChoice::min_blocks},
-    {"cluster", &ScheduleChoice::cluster}, {"wgmma", &ScheduleChoice::wgmma}};
+    {"cluster", &ScheduleChoice::cluster}, {"tile_k", &ScheduleChoice::tile_k},
+    {"wgmma", &ScheduleChoice::wgmma}};
 
 } // namespace
 
@@ -86,6 +87,7 @@ ScheduleChoice choice_of(const Schedule& s) {
   choice.split_k = s.splits_k() ? 0 : 1;
   if (is_wgmma(s.mainloop)) {
     choice.warp_m = s.warp_m;
+    choice.tile_k = s.tile_k;
     choice.wgmma = s.slots;
     return choice;
   }
@@ -99,17 +101,6 @@ ScheduleChoice choice_of(const Schedule& s) {
 
 namespace {
 
-/// The candidates of the target's family.
-std::vector<std::vector<Schedule>> family_candidates(const ScheduleSite& site,
-                                                     ScheduleChoice choice) {
-  if (site.options.family == Family::sm_80) return {};
-  choice.split_k = 1;
-  auto unsplit = choose_product_schedules(site, choice);
-  if (!unsplit)
-    return llvm::consumeError(unsplit.takeError()), std::vector<std::vector<Schedule>>();
-  return wgmma_candidates(site, *unsplit);
-}
-
 /// Takes the candidate with so many slots, and with the chosen tile: the one that splits K, if it
 /// may.
 llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
@@ -118,13 +109,13 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
     return make_error(ErrorCode::unsupported, "a kernel without a matmul has no products by wgmma");
   const auto takes = [](int64_t chosen, int64_t is) { return chosen == 0 || chosen == is; };
   ScheduleChoice usual = choice;
-  usual.tile_m = usual.tile_n = usual.warp_m = 0;
+  usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = 0;
   bool is_found = false;
-  for (auto& candidate : family_candidates(site, usual)) {
+  for (auto& candidate : wgmma_candidates(site, usual)) {
     const Schedule& s = candidate.front();
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
         !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m) ||
-        (choice.split_k == 1 && s.splits_k()))
+        !takes(choice.tile_k, s.tile_k) || (choice.split_k == 1 && s.splits_k()))
       continue;
     schedules = std::move(candidate);
     is_found = true;
@@ -199,7 +190,7 @@ llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& sc
 /// The other ways to multiply: those of the target's family, and thirds in place of halves.
 std::vector<std::vector<Schedule>> product_candidates(const ScheduleSite& site,
                                                       const Schedule& usual) {
-  auto candidates = family_candidates(site, {});
+  auto candidates = wgmma_candidates(site, {});
   if (usual.mainloop != MainloopKind::halves || !suits_thirds(site.graph, site.group, site.options))
     return candidates;
   auto thirds = choose_product_schedules(site, {}, ComputeType::bf16x3);

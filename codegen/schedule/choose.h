@@ -11,7 +11,7 @@ namespace ingot {
 /// The part of a schedule that a tuner varies. 0: choose_schedules decides.
 struct ScheduleChoice {
   int64_t tile_m = 0, tile_n = 0; ///< a matmul's tile in elements; tile_m: also rows of lanes
-  int64_t warp_m = 0;             ///< by wgmma: rows of a warp, 16 or 32
+  int64_t warp_m = 0;             ///< by wgmma: rows of a warp: 16, 32, or all of the tile
   int64_t warp_n = 0;             ///< columns of a warp of the tile: 32, or 64 for large warps
   int64_t slots = 0;              ///< slots of the mainloop's pipeline
   int64_t group_rows = 0;         ///< as in Schedule
@@ -20,6 +20,7 @@ struct ScheduleChoice {
   int64_t held = 0;               ///< elements of a chunk of the row per thread
   int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM
   int64_t cluster = 0;            ///< blocks that share a row in shared memory
+  int64_t tile_k = 0;             ///< by wgmma: k of a slot, 32 in TF32, else 64
   int64_t wgmma = 0;              ///< slots of a product by wgmma; 0: by mma.sync or FMA
 
   /// `tile_m=128 stages=4`; empty without any.

@@ -276,7 +276,9 @@ double Predictor::wgmma_mainloop(double depth) {
   const auto terms = static_cast<double>(facts.tensor_products);
   const auto size = static_cast<double>(facts.operand_bytes);
   const double products = sms_ * 2 * m * n * depth * terms / (kWgmma * device_.tensor_flops);
-  const double read = terms * 2 * (pair * m + n * m / 64), written = size * (m + n);
+  // Warpgroups read their part of one operand, 64 rows or columns, and all of the other one.
+  const double parts = s_.mainloop == MainloopKind::wgmma_swapped ? n : pair * m;
+  const double read = terms * 2 * (parts + n * m / 64), written = size * (m + n);
   const double shared = sms_ * depth * (read + written) / device_.shared_bytes_per_second;
   const double cache = sms_ * depth * size * (m + n) / (kBulkCopies * device_.l2_bytes_per_second);
   const double tiles = value(tile_count(body_, s_)) / sms_;

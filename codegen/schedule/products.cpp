@@ -375,6 +375,7 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::thirds:
   case MainloopKind::halves: s.min_blocks_per_sm = 1; break;
   case MainloopKind::wgmma:
+  case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard:
   case MainloopKind::tensor_guard: llvm_unreachable("made from schedules of sm_80");

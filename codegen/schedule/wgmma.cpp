@@ -4,9 +4,11 @@
 
 #include "codegen/device/sizes/f32_products.h"
 #include "codegen/device/sizes/shared_memory.h"
+#include "codegen/device/sizes/tensor_boxes.h"
 #include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/walks.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
 #include "codegen/schedule/instructions.h"
@@ -27,6 +29,8 @@ constexpr int64_t kThreads = 3 * sizes::kWarpgroup;
 /// Registers of a thread that multiplies (kernels/specialised.cuh), and those of them that are for
 /// addresses, counters and the values of a stage.
 constexpr int64_t kRegisters = 232, kOtherRegisters = 45;
+/// A swapped product's columns of two slots (tile/wgmma_swapped_mainloop.cuh).
+constexpr int64_t kColumnRegisters = 32;
 
 struct TileShape {
   int64_t tile_m, tile_n, warp_m, slots;
@@ -38,11 +42,16 @@ constexpr TileShape kShapesOfPairs[] = {
 constexpr TileShape kShapes[] = {
     {128, 256, 16, 4}, {128, 256, 16, 3}, {128, 128, 32, 5}, {128, 128, 32, 4}, {128, 128, 32, 3},
     {64, 256, 16, 5},  {64, 256, 16, 4},  {64, 256, 16, 3},  {128, 128, 16, 6}, {128, 128, 16, 4}};
+/// Of swapped products: a warp has all rows and 16 columns, so that both warpgroups share a tile.
+constexpr int64_t kSwappedColumns = 16;
+constexpr TileShape kSwappedShapes[] = {
+    {256, 128, 256, 4}, {256, 128, 256, 3}, {128, 128, 128, 6}, {128, 128, 128, 4}};
 
 /// True if the sums of a thread fit its registers beside the values that stages hold.
 bool has_registers(const TileBody& body, const Schedule& s) {
   const int64_t sums = s.tile_m * s.tile_n / s.tile_threads();
-  return body.tile_slots * sums + kOtherRegisters <= kRegisters;
+  const int64_t columns = s.mainloop == MainloopKind::wgmma_swapped ? kColumnRegisters : 0;
+  return body.tile_slots * sums + columns + kOtherRegisters <= kRegisters;
 }
 
 /// The columns of a schedule's tiles; false if tiles of its width are not legal.
@@ -69,6 +78,7 @@ ComputeType packed_compute(ComputeType compute) {
 void set_products(const ScheduleSite& site, Schedule& s) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   s.promote_every = s.total_every = 0;
+  s.tile_k = sizes::kPackedDepth;
   s.mainloop = MainloopKind::wgmma;
   s.compute = packed_compute(s.compute);
   if (s.compute != ComputeType::f16x3) return;
@@ -76,6 +86,10 @@ void set_products(const ScheduleSite& site, Schedule& s) {
   s.mainloop = MainloopKind::wgmma_halves;
   s.promote_every = sizes::kPackedDepth;
   s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+}
+
+bool has_contiguous_k(const MatrixOperand& operand) {
+  return operand.from.map.contiguous == Coordinate::k;
 }
 
 /// Maps the operands that may be mapped. Where a warpgroup has several products, the rows of A come
@@ -88,10 +102,37 @@ void map_operands(const ScheduleSite& site, Schedule& s) {
   for (MatmulSide of : matmul_sides(site.group)) {
     const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
     const bool is_cut = of.side == 0 && s.warp_m > 16;
-    if (can_map(site.kernel, operand, s.compute) &&
-        !(is_cut && operand.from.map.contiguous == Coordinate::mn))
+    if (can_map(site.kernel, operand, s.compute) && (!is_cut || has_contiguous_k(operand)))
       s.operands[of.index()].path = PathKind::mapped;
   }
+}
+
+/// True if the stages fit the layout of a swapped product: nothing is reduced, and no operand needs
+/// a register for each row.
+bool suits_swapped(const TileBody& body) {
+  return !reads_along_rows(body) && llvm::all_of(body.stages, [](const Stage& stage) {
+    return std::holds_alternative<MapStage>(stage.step) ||
+           std::holds_alternative<StoreStage>(stage.step);
+  });
+}
+
+/// Takes the mainloop of a product in TF32, whose operands are rounded by the copies; false if it
+/// is not legal.
+bool set_rounded(const ScheduleSite& site, Schedule& s) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  const auto& [a, b] = body.mainloops.front().operands;
+  s.promote_every = s.total_every = 0;
+  s.tile_k = sizes::box_elements(size_of(DType::f32));
+  s.mainloop = has_contiguous_k(b) ? MainloopKind::wgmma : MainloopKind::wgmma_swapped;
+  if (s.mainloop == MainloopKind::wgmma_swapped) {
+    s.warp_n = kSwappedColumns;
+    s.staged_stores = false; // a thread has pairs of columns, and eight threads whole sectors
+    if (!suits_swapped(body)) return false;
+  }
+  map_operands(site, s);
+  return has_contiguous_k(a) && llvm::all_of(s.operands, [](const auto& operand) {
+           return operand.path == PathKind::mapped;
+         });
 }
 
 bool has_mapped(const Schedule& s) {
@@ -137,8 +178,9 @@ bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
          instructions_of_element(std::get<TileBody>(site.kernel.body), value) >= kLong;
 }
 
-/// Whether operands may be mapped. Else all are packed.
-enum class Maps : uint8_t { allowed, none };
+/// `allowed`: operands that can be mapped are, and others are packed. `none`: all are packed.
+/// `rounding`: f32 operands are mapped, and copies round them to TF32.
+enum class Maps : uint8_t { allowed, none, rounding };
 
 /// Whether blocks share the K of a tile.
 enum class Contraction : uint8_t { whole, split };
@@ -149,17 +191,20 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
                                  const TileShape& shape, Contraction contraction, Maps maps) {
   Schedule s = usual;
   s.skeleton = Skeleton::specialised;
-  set_products(site, s);
   s.tile_m = shape.tile_m;
   s.tile_n = shape.tile_n;
-  s.tile_k = sizes::kPackedDepth;
   s.slots = shape.slots;
   s.threads = kThreads;
   s.min_blocks_per_sm = 1;
   s.most_blocks = site.device.sm_count;
   s.warp_m = shape.warp_m;
   s.warp_n = s.tile_n;
-  if (maps == Maps::allowed) map_operands(site, s);
+  if (maps == Maps::rounding) {
+    if (!set_rounded(site, s)) return std::nullopt;
+  } else {
+    set_products(site, s);
+    if (maps == Maps::allowed) map_operands(site, s);
+  }
   s.in_bands = has_long_stages(site, s);
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;
@@ -208,14 +253,25 @@ llvm::ArrayRef<TileShape> shapes_of(const ScheduleSite& site, ComputeType comput
   return kShapes;
 }
 
-} // namespace
+using Candidates = std::vector<std::vector<Schedule>>;
 
-std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
-                                                    llvm::ArrayRef<Schedule> usual) {
-  std::vector<std::vector<Schedule>> result;
-  const Schedule& first = usual.front();
-  if (!first.uses_tensor_cores() || !can_pack(site.graph, site.group)) return result;
-  for (const TileShape& shape : shapes_of(site, first.compute))
+/// Products in TF32 whose operands are rounded by the copies.
+void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
+  const auto& mainloops = std::get<TileBody>(site.kernel.body).mainloops;
+  if (usual.front().compute != ComputeType::tf32 || mainloops.size() > 1) return;
+  const bool is_swapped = !has_contiguous_k(mainloops.front().operands[1]);
+  for (const TileShape& shape :
+       is_swapped ? llvm::ArrayRef(kSwappedShapes) : llvm::ArrayRef(kShapes))
+    for (const Contraction contraction : {Contraction::whole, Contraction::split}) {
+      auto variants = variants_of(site, usual, shape, contraction, Maps::rounding);
+      if (!variants.empty()) result.push_back(std::move(variants));
+    }
+}
+
+/// Products of mapped 16-bit operands, and of packed ones.
+void add_packed(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
+  if (!can_pack(site.graph, site.group)) return;
+  for (const TileShape& shape : shapes_of(site, usual.front().compute))
     for (const Contraction contraction : {Contraction::whole, Contraction::split}) {
       auto variants = variants_of(site, usual, shape, contraction, Maps::allowed);
       // Where mma.sync has no such tile for tensors that no map describes, all operands are packed.
@@ -224,6 +280,20 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
         variants = variants_of(site, usual, shape, contraction, Maps::none);
       if (!variants.empty()) result.push_back(std::move(variants));
     }
+}
+
+} // namespace
+
+std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
+                                                    ScheduleChoice choice) {
+  Candidates result;
+  if (site.options.family == Family::sm_80) return result;
+  choice.split_k = 1;
+  auto usual = choose_product_schedules(site, choice);
+  if (!usual) return llvm::consumeError(usual.takeError()), result;
+  if (!usual->front().uses_tensor_cores()) return result;
+  add_rounded(site, *usual, result);
+  add_packed(site, *usual, result);
   return result;
 }
 

@@ -5,6 +5,9 @@
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/gemm.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace ingot {
 namespace {
 
@@ -35,10 +38,18 @@ void load_panel(const Side& side, const PanelRequest<T>& request, Read read) {
   }
 }
 
-/// Rounds to TF32 as cvt.rna does (the only conversion of sm_80): ties away from zero.
+/// Rounds to nearest TF32, as cvt.rna does (the only conversion of sm_80): ties away from zero.
 double to_tf32(double x) {
   uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(x));
   return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+}
+
+/// The distance between the two TF32 numbers to which a tie may be rounded: copies of sm_90a round
+/// it to even. 0: `x` is no tie.
+double tie_of_tf32(double x) {
+  uint32_t bits = std::bit_cast<uint32_t>(static_cast<float>(x));
+  if ((bits & 0x1fffu) != 0x1000u) return 0;
+  return std::fabs(to_tf32(x) - std::bit_cast<float>(bits & 0xffffe000u));
 }
 
 double round_operand(OperandRounding rounding, double x) {
@@ -60,10 +71,11 @@ struct Factor {
     double rounded = round_operand(rounding, x);
     if (part == Part::value) return static_cast<float>(rounded);
     double error = 0;
+    if (part != Part::magnitude && rounding == OperandRounding::tf32) error = tie_of_tf32(x);
     if (part != Part::magnitude && e != 0) {
       if (e < 0 || e == kAnything) return kAnything;
-      error = std::max(round_operand(rounding, x + e) - rounded,
-                       rounded - round_operand(rounding, x - e));
+      error = std::max({error, round_operand(rounding, x + e) - rounded,
+                        rounded - round_operand(rounding, x - e)});
     }
     return up((part == Part::error ? 0 : std::fabs(rounded)) + error);
   }
@@ -159,14 +171,26 @@ private:
     return result;
   }
 
+  /// Whether an operand of so many lines has a tie that kernels round either way.
+  bool has_ties(const Side& side, int64_t lines) const {
+    if (rounding_ != OperandRounding::tf32) return false;
+    std::vector<double> line(static_cast<size_t>(k_));
+    for (int64_t l = 0; l < lines; ++l) {
+      read_reals(side.value, side.base + l * side.line_stride, side.k_stride, k_, line.data());
+      for (double x : line)
+        if (std::isfinite(x) && tie_of_tf32(x) != 0) return true;
+    }
+    return false;
+  }
+
   /// Computes Ea (|B| + Eb) + |A| Eb.
   std::vector<float> propagate(const BoundGroup& group) {
     const float* ea = group.arrays[0];
     const float* eb = group.arrays[1];
     using Part = Factor::Part;
     std::vector<float> result;
-    if (ea) result = product(factor(Part::error, ea), factor(Part::reach, eb));
-    if (!eb) return result;
+    if (ea || has_ties(a_, m_)) result = product(factor(Part::error, ea), factor(Part::reach, eb));
+    if (!eb && !has_ties(b_, n_)) return result;
     std::vector<float> rest = product(factor(Part::magnitude), factor(Part::error, eb));
     if (result.empty()) return rest;
     for (size_t i = 0; i < result.size(); ++i) result[i] += rest[i];

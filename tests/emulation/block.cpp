@@ -12,15 +12,27 @@ namespace ingot::emulation {
 
 namespace {
 
-constexpr int64_t kMappedBytes = 2; ///< of an element of a mapped tensor
+/// The bits of an f32, rounded to nearest TF32, ties to even. A NaN stays one.
+uint32_t round_tf32(uint32_t bits) {
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  if (is_nan) return 0x7fffe000;
+  return (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
 
 /// Copies an element; zero outside of the tensor.
 void read_mapped(const TensorMap& map, std::array<int64_t, 3> at, unsigned char* to) {
   bool is_inside = true;
   for (size_t dim = 0; dim < 3; ++dim) is_inside &= at[dim] >= 0 && at[dim] < map.extents[dim];
-  const int64_t offset = at[0] * kMappedBytes + at[1] * map.strides[0] + at[2] * map.strides[1];
-  std::memset(to, 0, kMappedBytes);
-  if (is_inside) std::memcpy(to, map.tensor + offset, kMappedBytes);
+  const int64_t offset =
+      at[0] * map.element_bytes + at[1] * map.strides[0] + at[2] * map.strides[1];
+  std::memset(to, 0, map.element_bytes);
+  if (!is_inside) return;
+  std::memcpy(to, map.tensor + offset, map.element_bytes);
+  if (map.element_bytes != 4) return;
+  uint32_t bits;
+  std::memcpy(&bits, to, 4);
+  bits = round_tf32(bits);
+  std::memcpy(to, &bits, 4);
 }
 
 } // namespace
@@ -300,7 +312,7 @@ void Block::copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t 
 }
 
 void Block::copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from, uint32_t at) {
-  const auto line_bytes = static_cast<uint32_t>(map.box[0] * kMappedBytes);
+  const auto line_bytes = static_cast<uint32_t>(map.box[0] * map.element_bytes);
   const auto lines = static_cast<uint32_t>(map.box[1]);
   if (to % 1024 != 0 || line_bytes != 128 || map.box[2] != 1 ||
       to + lines * line_bytes > shared_memory_.size())
@@ -309,7 +321,7 @@ void Block::copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> f
   start_bulk({to, lines * line_bytes, at, [=](unsigned char* shared_to) {
                 for (uint32_t line = 0; line < lines; ++line)
                   for (int64_t k = 0; k < map.box[0]; ++k) {
-                    const auto place = line * 128 + static_cast<uint32_t>(k * kMappedBytes);
+                    const auto place = line * 128 + static_cast<uint32_t>(k * map.element_bytes);
                     read_mapped(map, {from[0] + k, from[1] + line, from[2]},
                                 shared_to + (place ^ (place >> 3 & 0x70)));
                   }

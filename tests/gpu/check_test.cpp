@@ -153,6 +153,27 @@ TEST_CASE("gpu: f32 products of bf16 thirds are within the bound of precision hi
   check_chains(chains, options, {MatmulPrecision::highest});
 }
 
+TEST_CASE("gpu: products in TF32 of operands that copies round") {
+  constexpr Chain kRounded[] = {
+      {"swapped", "graph g(a: f32[4, 700, 268], b: f32[4, 268, 332], c: f32[332]) {\n"
+                  "  return relu(matmul(a, b) + c) }"},
+      {"rows along k", "graph g(a: f32[2700, 268], b: f32[300, 268]) {\n"
+                       "  return softmax(matmul(a, b, transpose_b=true)) }"},
+  };
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h100";
+  options.precision = MatmulPrecision::high;
+  for (const Chain& chain : kRounded) {
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
+    REQUIRE(bool(compilation));
+    const Schedule& schedule = compilation->schedules.front().front();
+    CHECK(is_wgmma(schedule.mainloop));
+    CHECK(schedule.compute == ComputeType::tf32);
+  }
+  check_chains(kRounded, {}, {MatmulPrecision::high});
+}
+
 TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {
   auto gpu = ingot::testing::open_gpu();
   if (!gpu) return;

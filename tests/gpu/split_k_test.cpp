@@ -39,7 +39,9 @@ constexpr Graphs kGraphs[] = {
     {"graph g(x: f32[70, 2500], w: f32[130, 2500]) { return softmax(linear(x, w)) }"},
     {"graph g(x: f32[70, 2501], w: f32[130, 2501]) { return sum(relu(linear(x, w)), axis=0) }",
      MatmulPrecision::pedantic},
-    {"graph g(x: f32[70, 4096], w: f32[128, 4096]) { return relu(linear(x, w)) }",
+    {"graph g(x: f32[70, 16384], w: f32[128, 16384]) { return relu(linear(x, w)) }",
+     MatmulPrecision::high},
+    {"graph g(x: f32[70, 16384], w: f32[16384, 128]) { return relu(matmul(x, w)) }",
      MatmulPrecision::high},
 };
 

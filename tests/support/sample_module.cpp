@@ -65,7 +65,8 @@ KernelCode pack_kernel() {
   variant.launch.block = {64, 1, 1};
   variant.launch.max_threads = 64;
   Argument map = memory(ArgumentKind::tensormap, 32);
-  map.map = {0, DType::f16, {48, Expr::symbol("m"), 1}, {128, Expr::symbol("m") * 128}, {64, 8, 1}};
+  map.map = {
+      0, MapType::f16, {48, Expr::symbol("m"), 1}, {128, Expr::symbol("m") * 128}, {64, 8, 1}};
   variant.arguments = {tensor(ArgumentKind::param, "w"), memory(ArgumentKind::prepared, 0), map};
   KernelCode kernel;
   kernel.name = "pack";

@@ -262,7 +262,7 @@ TEST_CASE("executable: launch makes the tensor maps of the variant that it takes
   const Expr m = Expr::symbol("m");
   auto& variants = module.kernels[0].variants;
   Argument map = memory(ArgumentKind::tensormap, 32);
-  map.map = {0, DType::bf16, {48, m, 1}, {128, m * 128}, {64, 16, 1}};
+  map.map = {0, MapType::bf16, {48, m, 1}, {128, m * 128}, {64, 16, 1}};
   variants[0].arguments.push_back(map);
   variants[1].arguments.push_back(dim("m", m));
   variants[1].launch.grid = {1, 1, 1};
@@ -287,7 +287,7 @@ TEST_CASE("executable: launch makes the tensor maps of the variant that it takes
 TEST_CASE("executable: a tensor without elements has no tensor map") {
   Module module = small_module();
   Argument map = memory(ArgumentKind::tensormap, 0);
-  map.map = {0, DType::bf16, {64, Expr::symbol("m"), 1}, {128, 128}, {64, 16, 1}};
+  map.map = {0, MapType::bf16, {64, Expr::symbol("m"), 1}, {128, 128}, {64, 16, 1}};
   module.kernels[0].variants[0].arguments.push_back(map);
   module.kernels[0].variants[0].launch.grid = {1, 1, 1};
   Fixture f(std::move(module));

@@ -58,8 +58,6 @@ const Contradiction kContradictions[] = {
     {[](Module& m) { map(m).argument = 3; }, "'sample_pack' has a tensor map of argument 3 of 3"},
     {[](Module& m) { map(m).strides[0] = 24; },
      "'sample_pack' has a tensor map with a step of 24 bytes, expected a multiple of 16"},
-    {[](Module& m) { map(m).dtype = DType::f32; },
-     "'sample_pack' has a tensor map of f32, expected f16 or bf16"},
     {[](Module& m) { map(m).strides[1] = Expr::symbol("z"); },
      "'sample_pack' uses 'z', which is no named dimension"},
     {[](Module& m) { map(m).box[1] = 257; },

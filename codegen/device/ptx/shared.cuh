@@ -19,5 +19,13 @@ INGOT_DEVICE u32 load_shared(u32 address) {
   return value;
 }
 
+/// The 8 bytes at an address that is a multiple of 8.
+INGOT_DEVICE void load_shared(u32 address, u32& first, u32& second) {
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
+               : "=r"(first), "=r"(second)
+               : "r"(address)
+               : "memory");
+}
+
 } // namespace ptx
 } // namespace ingot

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a warpgroup on tensor cores (sm_90a). Both operands are in shared memory. A product
-// is asynchronous: until it has been waited for, nobody may touch its sums or write its operands.
+// Products of a warpgroup on tensor cores (sm_90a). The operands are in shared memory; A may be in
+// registers. A product is asynchronous: until it has been waited for, nobody may touch its sums or
+// write its operands.
 #pragma once
 
 #include "ptx/base.cuh"
@@ -47,10 +48,12 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 #define INGOT_D256 INGOT_D128, INGOT_D64(32), INGOT_D64(48)
 // clang-format on
 
-/// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element. Their k is innermost, or their other
-/// index if kMnA or kMnB. `a` and `b` describe the matrices (tile/wgmma_operands.cuh). A thread has
-/// d[half][2 * (n8 block) + parity] (PTX ISA, "Register Fragments for
-/// wgmma.mma_async.m64nNk16", D). If not `adds`, d is set.
+/// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element; of 64 x 8 by 8 x kN if that is f32, which
+/// holds TF32. Their k is innermost, or their other index if kMnA or kMnB, which f32 does not
+/// allow. `a` and `b` describe the matrices (tile/wgmma_operands.cuh). A thread has d[half][2 * (n8
+/// block)
+/// + parity] (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is
+/// set.
 template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma;
 
 #define INGOT_WGMMA(columns, Element, registers, sums, a_at, b_at, adds_at, mn_a_at, mn_b_at)      \
@@ -70,6 +73,34 @@ INGOT_WGMMA(128, bf16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67
 INGOT_WGMMA(256, f16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
 INGOT_WGMMA(256, bf16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
 
+/// d += A B, of 64 x 8 by 8 x kN, of TF32. A thread has a[half + 2 * (k4 block)] of row
+/// lane / 4 + 8 * half and k lane % 4 + 4 * (k4 block) (PTX ISA, "Register Fragments for
+/// wgmma.mma_async.m64nNk8", A).
+template <int kN> struct WgmmaFromRegisters;
+
+#define INGOT_WGMMA_TF32(columns, registers, sums, at0, at1, at2, at3, at4)                        \
+  template <> struct Wgmma<columns, f32, false, false> {                                           \
+    static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], u64 a, u64 b, bool adds) {              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " at2 ", 0;\n"                                \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32"                 \
+                   " {" registers "}, " at0 ", " at1 ", p, 1, 1;\n}"                               \
+                   : sums                                                                          \
+                   : "l"(a), "l"(b), "r"(static_cast<i32>(adds)));                                 \
+    }                                                                                              \
+  };                                                                                               \
+  template <> struct WgmmaFromRegisters<columns> {                                                 \
+    static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], const u32 (&a)[4], u64 b) {             \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32"                 \
+                   " {" registers "}, {" at0 ", " at1 ", " at2 ", " at3 "}, " at4 ", 1, 1, 1;"     \
+                   : sums                                                                          \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                          \
+    }                                                                                              \
+  };
+
+INGOT_WGMMA_TF32(128, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
+INGOT_WGMMA_TF32(256, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
+
+#undef INGOT_WGMMA_TF32
 #undef INGOT_WGMMA
 #undef INGOT_REGISTERS_64
 #undef INGOT_REGISTERS_128

@@ -21,6 +21,10 @@ constexpr Tile mma_tile(int rows, int cols, int warp_rows, int warp_cols) {
   return {rows, cols, 2, cols / warp_cols, rows / warp_rows, 8, warp_cols};
 }
 
+/// Tiles of a swapped product: a warp has all rows, and 16 columns that are not adjacent. No warp
+/// has whole runs, so that nothing is reduced.
+constexpr Tile swapped_tile(int rows, int cols) { return {rows, cols, 2, cols / 16, 1, 0, 2}; }
+
 constexpr int kWarpgroup = 128; ///< threads
 /// The groups of `threads` that have tiles of their own, of two warpgroups that multiply.
 constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }

@@ -6,14 +6,16 @@
 namespace ingot {
 namespace sizes {
 
-/// 16-bit elements of a line of a box: 128 bytes, one span of the swizzle.
-inline constexpr int kBoxElements = 64;
+/// Elements of `size` bytes of a line of a box: 128 bytes, one span of the swizzle. A slot of
+/// operands holds as many k.
+constexpr int box_elements(int size) { return 128 / size; }
 
-/// The lines of a box, for an operand with `lines` rows (of A, or columns of B) of a tile. If its k
-/// is contiguous, a line has 64 k of a row. A box has all rows, or the 16 rows of a warp if a
-/// warpgroup has several `blocks` of 64 rows. Else a line has 64 rows of one k, and a box 64 k.
-constexpr int box_lines(bool is_k_contiguous, int lines, int blocks) {
-  return !is_k_contiguous ? 64 : blocks > 1 ? 16 : lines;
+/// The lines of a box, for an operand of `size` bytes an element, with `lines` rows (of A, or
+/// columns of B) of a tile. If its k is contiguous, a line has a slot's k of a row. A box has all
+/// rows, or the 16 rows of a warp if a warpgroup has several `blocks` of 64 rows. Else a line has
+/// rows of one k, and a box a slot's k.
+constexpr int box_lines(bool is_k_contiguous, int lines, int blocks, int size) {
+  return !is_k_contiguous ? box_elements(size) : blocks > 1 ? 16 : lines;
 }
 
 } // namespace sizes

@@ -73,6 +73,35 @@ struct MmaLayout : Positions<MmaLayout<kWarpsM, kWarpsN, kWarpM, kWarpN>, sizes:
   static INGOT_DEVICE constexpr int col_offset(int j) { return j / 2 * 8 + j % 2; }
 };
 
+/// The accumulators of a swapped product by wgmma (tile/wgmma_swapped_mainloop.cuh): those of C^T.
+/// A warp has all kTileM rows and 16 of the kTileN columns: adjacent pairs, as the mainloop reads
+/// them from shared memory without bank conflicts. Registers i = 2*(m8 block) + parity, j = half
+/// (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk8", D, with rows and columns swapped).
+/// No stage may reduce.
+template <int kTileM, int kTileN>
+struct SwappedLayout
+    : Positions<SwappedLayout<kTileM, kTileN>, sizes::swapped_tile, kTileM, kTileN> {
+  static constexpr int kThreads = 2 * kTileN;
+  static constexpr int kRows = kTileM / 4;
+  static constexpr int kCols = 2;
+  static constexpr int kBandStep = 2;
+  static constexpr int kRowLanes = 28;
+  static constexpr int kColLanes = 3;
+
+  static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32; }
+  static INGOT_DEVICE int col_warp(int) { return 0; }
+  static INGOT_DEVICE int first_row(int thread) {
+    return static_cast<int>(index_of(thread) % 4 * 2);
+  }
+  static INGOT_DEVICE int first_col(int thread) {
+    const u32 warp = index_of(thread) / 32, pair = index_of(thread) % 32 / 4;
+    return static_cast<int>(warp / 2 * 32 + warp % 2 * 8 + pair / 2 % 2 * 16 + pair / 4 * 4 +
+                            pair % 2 * 2);
+  }
+  static INGOT_DEVICE constexpr int row_offset(int i) { return i / 2 * 8 + i % 2; }
+  static INGOT_DEVICE constexpr int col_offset(int j) { return j; }
+};
+
 /// The accumulators of a SIMT matmul: 256 threads, kThreadsN of them (16 or 32) along a row, each
 /// with blocks of 4x4 elements. The blocks of one thread are as far apart as the first blocks of
 /// all threads reach, so that the shared-memory reads of a warp do not conflict.

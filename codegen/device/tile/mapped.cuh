@@ -7,8 +7,9 @@
 
 namespace ingot {
 
-/// An operand of type T, f16 or bf16, behind a tensor map. Its dims are the major index, the other
-/// one of k and the rows of A or columns of B, and the batch. One matrix may serve a batch.
+/// An operand of type T behind a tensor map: f16, bf16, or f32, which copies round to TF32 (to
+/// nearest, ties to even). Its dims are the major index, the other one of k and the rows of A or
+/// columns of B, and the batch. One matrix may serve a batch.
 template <class T, Major kMajorIndex> struct MappedTensor {
   using Element = T;
   static constexpr Major kMajor = kMajorIndex;

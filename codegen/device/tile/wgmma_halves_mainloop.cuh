@@ -31,7 +31,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     clear(acc);
     if constexpr (kTotals) clear(total);
     i32 since_total = 0;
-    for (i32 left = slots_for(k); left > 0; --left) {
+    for (i32 left = Source::slots_of(k); left > 0; --left) {
       ring.wait_until_full(place);
       ptx::pin(part);
       ptx::wgmma_fence();

@@ -1,32 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mainloop of one product of 16-bit elements by wgmma (sm_90a), from a ring of slots. Config
-// gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and kInBands.
+// The mainloop of one product by wgmma (sm_90a), of 16-bit elements or in TF32, from a ring of
+// slots. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and kInBands.
 #pragma once
 
 #include "tile/wgmma_operands.cuh"
 
 namespace ingot {
 
-/// Multiplies all slots of a tile. `products(units)` starts the products of the slot at a distance
-/// of so many units of 16 bytes from the first one, and `pin_sums` pins the sums. The products of a
-/// slot are under way while those of the next one are started.
-template <int kSlotBytes, class Ring, class Pin, class Products, class Seen>
-INGOT_DEVICE void multiply_slots(i32 thread, KRange k, Ring ring, typename Ring::Place& place,
-                                 Pin pin_sums, Products products, Seen seen) {
+/// A mainloop that reads nothing from a slot before its products.
+struct ReadsNothing {
+  static constexpr int kSets = 1;
+  INGOT_DEVICE void operator()(int, u32) const {}
+};
+
+/// Multiplies `slots` slots of a tile. `read(set, slot)` reads from a slot to one of Read::kSets
+/// sets of registers, which take turns. `products(set, units)` starts the products of the slot at a
+/// distance of so many units of 16 bytes from the first one, and `pin_sums` pins the sums. The
+/// products of a slot are under way while those of the next one are started.
+template <int kSlotBytes, class Ring, class Pin, class Read, class Products, class Seen>
+INGOT_DEVICE void multiply_slots(i32 thread, i32 slots, Ring ring, typename Ring::Place& place,
+                                 Pin pin_sums, Read read, Products products, Seen seen) {
   const bool releases = index_of(thread) % sizes::kWarpgroup == 0;
-  const i32 slots = slots_for(k);
   typename Ring::Place before = place;
-  for (i32 slot = 0; slot < slots; ++slot) {
+  const auto multiply_next = [&](int set, bool is_first) {
     ring.wait_until_full(place);
+    read(set, place.slot);
     pin_sums();
     ptx::wgmma_fence();
-    products(place.slot * (kSlotBytes >> 4));
+    products(set, place.slot * (kSlotBytes >> 4));
     ptx::wgmma_commit();
     pin_sums();
     ptx::wgmma_wait<1>();
-    if (releases && slot > 0) ring.release(before);
+    if (releases && !is_first) ring.release(before);
     before = place;
     place.advance();
+  };
+  // An odd slot comes first: with a branch between the slots of a pair, ptxas serialises products.
+  constexpr i32 kSets = Read::kSets;
+  const i32 odd = slots % kSets;
+  if (odd > 0) multiply_next(kSets - 1, true);
+  for (i32 slot = odd; slot < slots; slot += kSets) {
+    multiply_next(0, slot == 0);
+    if constexpr (kSets > 1) multiply_next(1, false);
   }
   seen();
   ptx::wgmma_wait<0>();
@@ -48,8 +63,8 @@ template <class Config, class A, class B> struct WgmmaMainloop : WgmmaSource<Con
               b = Source::first_b(ring);
     clear(acc);
     multiply_slots<Source::kSlotBytes>(
-        thread, k, ring, place, [&] { ptx::pin(acc); },
-        [&](u32 units) {
+        thread, Source::slots_of(k), ring, place, [&] { ptx::pin(acc); }, ReadsNothing(),
+        [&](int, u32 units) {
           multiply_slot<Config::kTileN, typename Source::TensorA, typename Source::TensorB>(
               a + units, b + units, true, acc);
         },

@@ -16,10 +16,12 @@
 
 namespace ingot {
 
-/// The bytes of 64 rows and 64 k in a slot, and the k of a slot.
-constexpr int kSlotBlockBytes = 64 * 128, kSlotDepth = sizes::kPackedDepth;
-
-// A block has 64 lines of 128 bytes, swizzled: 64 k of a row each, or 64 rows of one k.
+// A slot holds blocks of 64 rows. A block has 64 lines of 128 bytes, swizzled. A line has the
+// slot's k of a row: 64 of 16 bits, or 32 of f32. Or it has 64 rows of one k, or 32 rows of f32.
+constexpr int kSlotBlockBytes = 64 * 128;
+/// The k of a slot of a tensor (SlotTensor).
+template <class Tensor>
+constexpr int kSlotDepth = sizes::box_elements(sizeof(typename Tensor::Element));
 
 /// The descriptor of a matrix in blocks at a shared address (PTX ISA, "Matrix Descriptor Format",
 /// and "Strides"). The stride is that of groups of 8 lines. The leading one is that of blocks; if k
@@ -29,8 +31,10 @@ INGOT_DEVICE u64 matrix_descriptor(u32 address) {
   return static_cast<u64>((address & 0x3ffff) >> 4) | (u64{kSlotBlockBytes} >> 4) << 16 |
          kGroupBytes >> 4 << 32 | kSwizzle128 << 62;
 }
-/// The distance of 16 k in a block, in a descriptor's units of 16 bytes.
-template <Major kMajor> constexpr int kStepUnits = (kMajor == Major::k ? 16 * 2 : 16 * 128) >> 4;
+/// The products of a slot, and the distance of their k in a block, in a descriptor's units of 16
+/// bytes: 32 bytes of a line, or 16 lines of 16-bit rows.
+constexpr int kSlotSteps = 128 / 32;
+template <Major kMajor> constexpr int kStepUnits = (kMajor == Major::k ? 32 : 16 * 128) >> 4;
 
 /// The tensor from which the slots of an operand X are filled: X::mapped(params), or
 /// X::packed(params).
@@ -47,9 +51,9 @@ template <class X> struct SlotTensor<X, true> {
   }
 };
 
-/// The number of slots that a tile's operands fill.
-INGOT_DEVICE i32 slots_for(KRange k) {
-  return static_cast<i32>((k.end - k.begin + kSlotDepth - 1) / kSlotDepth);
+/// The number of slots of kDepth k that a tile's operands fill.
+template <int kDepth> INGOT_DEVICE i32 slots_for(KRange k) {
+  return static_cast<i32>((k.end - k.begin + kDepth - 1) / kDepth);
 }
 
 // A product of a warpgroup has 64 rows, of which each warp has 16. A warpgroup may have several
@@ -72,7 +76,7 @@ template <class Packed, int kLines, int kBlocks> struct SlotCopies {
   INGOT_DEVICE SlotCopies(const Packed& packed, i64 batch, i64 row0, i64 k0) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
-      from[i] = packed.block(batch, row0 / 64 + i, k0 / kSlotDepth, 0);
+      from[i] = packed.block(batch, row0 / 64 + i, k0 / sizes::kPackedDepth, 0);
   }
 
   INGOT_DEVICE void run(u32 to, u32 full) {
@@ -100,9 +104,8 @@ template <class T, Major kMajor, int kLines, int kBlocks>
 struct SlotCopies<MappedTensor<T, kMajor>, kLines, kBlocks> {
   static constexpr bool kIsK = kMajor == Major::k;
   static constexpr int kBytes = kLines / 64 * kSlotBlockBytes; ///< of a slot
-  static constexpr int kBoxLines = sizes::box_lines(kIsK, kLines, kBlocks);
+  static constexpr int kBoxLines = sizes::box_lines(kIsK, kLines, kBlocks, sizeof(T));
   static_assert(kIsK || kBlocks == 1, "rows of a block are adjacent");
-  static_assert(sizes::kBoxElements == kSlotDepth, "a line of a box is one of a slot");
   const TensorMap* map;
   i32 batch, row0, k;
 
@@ -124,7 +127,7 @@ struct SlotCopies<MappedTensor<T, kMajor>, kLines, kBlocks> {
         ptx::copy_box(at, map, k, row0 + row_in_tile<kBlocks>(line / 64, line % 64 / 16), batch,
                       full);
     }
-    k += kSlotDepth;
+    k += kSlotDepth<MappedTensor<T, kMajor>>;
   }
 };
 
@@ -138,7 +141,7 @@ INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, K
   SlotCopies<typename SlotTensor<B>::Type, kTileN, 1> b(SlotTensor<B>::of(params), tile.batch,
                                                         tile.col0, k.begin);
 #pragma unroll 1
-  for (i32 left = slots_for(k); left > 0; --left) {
+  for (i32 left = slots_for<kSlotDepth<typename SlotTensor<A>::Type>>(k); left > 0; --left) {
     const u32 full = ring.begin_filling(place);
     const u32 to = ring.slot(place.slot);
     a.run(to, full);
@@ -154,7 +157,7 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
   for (int block = 0; block < kRows / 2; ++block) {
     auto& sums = reinterpret_cast<f32(&)[2][kN / 4]>(d[2 * block]);
 #pragma unroll
-    for (int step = 0; step < kSlotDepth / 16; ++step)
+    for (int step = 0; step < kSlotSteps; ++step)
       ptx::Wgmma<kN, typename TensorA::Element, TensorA::kMajor == Major::mn,
                  TensorB::kMajor == Major::mn>::run(sums,
                                                     a + block * (kSlotBlockBytes >> 4) +
@@ -180,21 +183,16 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //   copy_shifts(params, tile, shifts)      by a warpgroup: starts to copy the shifts
 //   finish(tile, shifts, acc)              removes the scales from the sums
 
-/// All of a source but multiply. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and
-/// kInBands.
-template <class Config, class A, class B> struct WgmmaSource {
+/// The slots of a source. Config gives kTileM, kTileN, kTileK, kRingSlots and kInBands. kBlocks: of
+/// 64 rows, of a warpgroup. kGroups: warpgroups that share a tile.
+template <class Config, class A, class B, int kBlocks, int kGroups> struct SlotsOfOperands {
   using TensorA = typename SlotTensor<A>::Type;
   using TensorB = typename SlotTensor<B>::Type;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
   static constexpr bool kInBands = Config::kInBands;
-  static constexpr int kBlocks = Config::kWarpM / 16;     ///< of 64 rows, of a warpgroup
-  static constexpr int kGroups = kTileM / (64 * kBlocks); ///< warpgroups that share a tile
-  static_assert(kTileK == kSlotDepth && kTileM % 64 == 0 && kTileN % 64 == 0,
+  static_assert(kTileK == kSlotDepth<TensorA> && kTileK == kSlotDepth<TensorB> &&
+                    kTileM % 64 == 0 && kTileN % 64 == 0,
                 "slots hold whole blocks");
-  /// A warp has 16 rows of each block and all columns, as mma.sync lays them out (PTX ISA,
-  /// "Register Fragments for wgmma.mma_async.m64nNk16").
-  using Layout = MmaLayout<4 * kGroups, 1, Config::kWarpM, kTileN>;
-  using Sums = f32[Layout::kRows][Layout::kCols];
 
   static constexpr int kPlaneOfA = kTileM / 64 * kSlotBlockBytes;
   static constexpr int kPlaneOfB = kTileN / 64 * kSlotBlockBytes;
@@ -203,13 +201,38 @@ template <class Config, class A, class B> struct WgmmaSource {
   using Ring = SlotRing<Config::kRingSlots, kSlotBytes, kGroups>;
   using Place = typename Ring::Place;
 
-  static INGOT_DEVICE i32 slots_of(KRange k) { return slots_for(k); }
+  static INGOT_DEVICE i32 slots_of(KRange k) { return slots_for<kTileK>(k); }
 
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 Place& place) {
     copy_operands<kTileM, kTileN, kBlocks, A, B>(params, tile, k, ring, place);
   }
+
+protected:
+  /// The descriptors of the operands of a warpgroup, in the first slot.
+  static INGOT_DEVICE u64 first_a(Ring ring, i32 group) {
+    return matrix_descriptor(ring.slot(0) + group * kBlocks * kSlotBlockBytes);
+  }
+  static INGOT_DEVICE u64 first_b(Ring ring) { return matrix_descriptor(ring.slot(0) + kBytesOfA); }
+};
+
+/// The warpgroups that share a tile whose warps have kWarpM rows.
+template <class Config> constexpr int kSharingGroups = Config::kTileM / (4 * Config::kWarpM);
+
+/// All of a source but multiply. Config also gives kWarpM.
+template <class Config, class A, class B>
+struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharingGroups<Config>> {
+  using Slots = SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharingGroups<Config>>;
+  using Slots::kTileM;
+  using Slots::kTileN;
+  using typename Slots::TensorA;
+  static constexpr int kBlocks = Config::kWarpM / 16;
+  static constexpr int kGroups = kSharingGroups<Config>;
+  /// A warp has 16 rows of each block and all columns, as mma.sync lays them out (PTX ISA,
+  /// "Register Fragments for wgmma.mma_async.m64nNk16").
+  using Layout = MmaLayout<4 * kGroups, 1, Config::kWarpM, kTileN>;
+  using Sums = f32[Layout::kRows][Layout::kCols];
 
   static constexpr int kShiftBytes = sizes::shift_bytes(TensorA::kScales, kTileM, kTileN);
 
@@ -223,13 +246,6 @@ template <class Config, class A, class B> struct WgmmaSource {
     unscale<Layout>([&](int i) { return shifts[Layout::row(tile.thread, i)]; },
                     [&](int j) { return shifts[kTileM + Layout::col(tile.thread, j)]; }, acc);
   }
-
-protected:
-  /// The descriptors of the operands of a warpgroup, in the first slot.
-  static INGOT_DEVICE u64 first_a(Ring ring, i32 group) {
-    return matrix_descriptor(ring.slot(0) + group * kBlocks * kSlotBlockBytes);
-  }
-  static INGOT_DEVICE u64 first_b(Ring ring) { return matrix_descriptor(ring.slot(0) + kBytesOfA); }
 
 private:
   /// Of kLines rows of a packed operand from row0 on.

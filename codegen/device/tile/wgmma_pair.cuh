@@ -27,7 +27,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   using Ring = SlotRing<Config::kRingSlots, kSlotBytes, First::kGroups>;
   using Place = typename Ring::Place;
 
-  static INGOT_DEVICE i32 slots_of(KRange k) { return slots_for(k); }
+  static INGOT_DEVICE i32 slots_of(KRange k) { return First::slots_of(k); }
 
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
@@ -38,7 +38,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
     SlotCopies<TensorC, kTileN, 1> c(SlotTensor<SecondB>::of(params), tile.batch, tile.col0,
                                      k.begin);
 #pragma unroll 1
-    for (i32 left = slots_for(k); left > 0; --left) {
+    for (i32 left = slots_of(k); left > 0; --left) {
       const u32 full = ring.begin_filling(place);
       const u32 to = ring.slot(place.slot);
       a.run(to, full);
@@ -59,12 +59,13 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
     clear(first);
     clear(second);
     multiply_slots<kSlotBytes>(
-        thread, k, ring, place,
+        thread, slots_of(k), ring, place,
         [&] {
           ptx::pin(first);
           ptx::pin(second);
         },
-        [&](u32 units) {
+        ReadsNothing(),
+        [&](int, u32 units) {
           multiply_slot<kTileN, TensorA, TensorB>(a + units, b + units, true, first);
           multiply_slot<kTileN, TensorA, TensorC>(a + units, c + units, true, second);
         },

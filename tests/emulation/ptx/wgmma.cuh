@@ -13,6 +13,12 @@ INGOT_DEVICE void wgmma_commit() { ingot_machine->commit_products(); }
 template <int kPending> INGOT_DEVICE void wgmma_wait() { ingot_machine->wait_products(kPending); }
 template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&)[kRows][kCols]) {}
 
+/// The number that tensor cores read from an element: f32 loses its last 13 bits.
+template <class Element> f32 multiplied(Element element) {
+  if constexpr (sizeof(element) == 4) return as_f32(as_bits(element) & 0xffffe000);
+  return to_f32(element);
+}
+
 /// A matrix in shared memory, as its descriptor says (PTX ISA, "Matrix Descriptor Format"): lines
 /// of 128 bytes, swizzled by address, in groups of 8. A line has the k of one row, or 64 rows of
 /// one k.
@@ -28,15 +34,31 @@ struct DescribedMatrix {
   }
 
   template <class Element> f32 at(int row, int k) const {
+    constexpr int kSize = sizeof(Element), kOfLine = 128 / kSize;
     const int line = is_mn ? k : row, column = is_mn ? row : k;
-    const u32 address = start + column / 64 * block_bytes + line / 8 * group_bytes +
-                        line % 8 * 128 + 2 * (column % 64);
+    const u32 address = start + column / kOfLine * block_bytes + line / 8 * group_bytes +
+                        line % 8 * 128 + kSize * (column % kOfLine);
     const u32 swizzled = address ^ (address >> 3 & 0x70);
     Element element;
     std::memcpy(&element, shared_memory() + swizzled, sizeof(element));
-    return to_f32(element);
+    return multiplied(element);
   }
 };
+
+/// Adds the products of kDepth k to a thread's sums. row(half, k) and right hold the operands.
+template <int kN, class Element, int kDepth, class Row>
+void add_products(int thread, f32 (*d)[kN / 4], Row row, const DescribedMatrix& right, bool adds) {
+  for (int j = 0; j < kN / 4; ++j) {
+    f32 column[kDepth];
+    for (int k = 0; k < kDepth; ++k)
+      column[k] = right.at<Element>(j / 2 * 8 + thread % 4 * 2 + j % 2, k);
+    for (int half = 0; half < 2; ++half) {
+      double sum = adds ? d[half][j] : 0.0;
+      for (int k = 0; k < kDepth; ++k) sum += static_cast<double>(row(half, k)) * column[k];
+      d[half][j] = static_cast<f32>(sum);
+    }
+  }
+}
 
 template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma {
   static void run(f32 (&d)[2][kN / 4], u64 a, u64 b, bool adds) {
@@ -46,22 +68,39 @@ template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma {
   }
 
 private:
+  static_assert(sizeof(Element) == 2 || (!kMnA && !kMnB), "f32 has its k innermost");
+  static constexpr int kDepth = 32 / sizeof(Element);
+
   static void multiply(int thread, f32 (*d)[kN / 4], u64 a, u64 b, bool adds) {
     const DescribedMatrix left(a, kMnA), right(b, kMnB);
-    f32 row[2][16];
+    f32 rows[2][kDepth];
     for (int half = 0; half < 2; ++half)
-      for (int k = 0; k < 16; ++k)
-        row[half][k] = left.at<Element>(thread / 32 * 16 + thread % 32 / 4 + 8 * half, k);
-    for (int j = 0; j < kN / 4; ++j) {
-      f32 column[16];
-      for (int k = 0; k < 16; ++k)
-        column[k] = right.at<Element>(j / 2 * 8 + thread % 4 * 2 + j % 2, k);
-      for (int half = 0; half < 2; ++half) {
-        double sum = adds ? d[half][j] : 0.0;
-        for (int k = 0; k < 16; ++k) sum += static_cast<double>(row[half][k]) * column[k];
-        d[half][j] = static_cast<f32>(sum);
-      }
+      for (int k = 0; k < kDepth; ++k)
+        rows[half][k] = left.at<Element>(thread / 32 * 16 + thread % 32 / 4 + 8 * half, k);
+    add_products<kN, Element, kDepth>(
+        thread, d, [&](int half, int k) { return rows[half][k]; }, right, adds);
+  }
+};
+
+/// The four threads of a row have its k. A product reads their registers when it is computed.
+template <int kN> struct WgmmaFromRegisters {
+  static void run(f32 (&d)[2][kN / 4], const u32 (&a)[4], u64 b) {
+    const auto mine = reinterpret_cast<u64>(&a);
+    const emulation::LaneWords* lanes =
+        ingot_machine->exchange({{static_cast<u32>(mine), static_cast<u32>(mine >> 32)}});
+    const int thread = thread_index() % 128;
+    std::array<const u32*, 4> of_row;
+    for (int four = 0; four < 4; ++four) {
+      const u32(&words)[8] = lanes[thread % 32 / 4 * 4 + four].word;
+      of_row[four] = reinterpret_cast<const u32*>(u64{words[1]} << 32 | words[0]);
     }
+    f32(*const sums)[kN / 4] = d;
+    ingot_machine->multiply_async([=] {
+      const auto row = [&](int half, int k) {
+        return multiplied(as_f32(of_row[k % 4][half + 2 * (k / 4)]));
+      };
+      add_products<kN, f32, 8>(thread, sums, row, DescribedMatrix(b, false), true);
+    });
   }
 };
 
