@@ -34,7 +34,7 @@ struct Graphs {
 constexpr Graphs kGraphs[] = {
     {"graph g(x: f16[40, 4096], w: f16[192, 4096]) { return gelu(linear(x, w)) }"},
     {"graph g(x: bf16[200, 4096], w: bf16[256, 4096]) { return linear(x, w) }"},
-    {"graph g(x: f16[130, 3000], w: f16[96, 3000], v: f16[96, 3000]) {\n"
+    {"graph g(x: f16[130, 8000], w: f16[96, 8000], v: f16[96, 8000]) {\n"
      "  return swish(linear(x, w)) * linear(x, v) }"},
     {"graph g(x: f32[70, 2500], w: f32[130, 2500]) { return softmax(linear(x, w)) }"},
     {"graph g(x: f32[70, 2501], w: f32[130, 2501]) { return sum(relu(linear(x, w)), axis=0) }",
