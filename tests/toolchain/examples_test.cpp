@@ -69,6 +69,21 @@ TEST_CASE("examples: no kernel of one product for sm_90a uses local memory") {
   check_local_memory(sources, "sm_90a");
 }
 
+TEST_CASE("examples: no product in TF32 that copies round uses local memory") {
+  Sources sources;
+  const auto add_rounded = [&](const char* spec) {
+    const auto variants = sources.add(spec, spec, P::high, "h200", "sm_90a");
+    CHECK(llvm::StringRef(variants.front().schedule).starts_with("wgmma tf32"));
+  };
+  add_rounded("graph g(a: f32[16384, 1024], w: f32[512, 1024], c: f32[512]) {\n"
+              "  return gelu(linear(a, w, c)) }");
+  // Swapped products, of an odd number of slots.
+  add_rounded("graph g(a: f32[16384, 1056], w: f32[1056, 512], c: f32[512]) {\n"
+              "  return gelu(matmul(a, w) + c) }");
+  add_rounded("graph g(a: f32[64, m, 1056], w: f32[64, 1056, 512]) { return relu(matmul(a, w)) }");
+  check_local_memory(sources, "sm_90a");
+}
+
 TEST_CASE("examples: no kernel for sm_90 uses local memory") {
   Sources sources;
   add(sources, k22, P::medium, "h200");

@@ -12,9 +12,11 @@ using namespace ingot;
 
 namespace {
 
-Compilation compiled(const std::string& graph) {
+Compilation compiled(const std::string& graph,
+                     MatmulPrecision precision = MatmulPrecision::highest) {
   CompileOptions options;
   options.target = "sm_90a";
+  options.precision = precision;
   auto compilation = compile_graph(llvm::cantFail(parse_graph(graph, "case")), options);
   REQUIRE(bool(compilation));
   return std::move(*compilation);
@@ -76,6 +78,32 @@ TEST_CASE("mapping: a map has the extents, steps and first element of its operan
   const Argument& map = c.module.kernels.front().variants.front().arguments[3];
   REQUIRE(map.kind == ArgumentKind::tensormap);
   CHECK(map.offset == Expr(8 * 4 * 8192 * 2));
+}
+
+TEST_CASE("mapping: copies round f32 operands of a product in TF32") {
+  const Compilation c = compiled("graph g(a: f32[64, 512, 1024], b: f32[64, 1024, 2048]) {\n"
+                                 "  return matmul(a, b) }",
+                                 MatmulPrecision::high);
+  CHECK(c.schedules.front().front().mainloop == MainloopKind::wgmma_swapped);
+  const std::vector<TensorMap> taken = maps(c);
+  REQUIRE(taken.size() == 2);
+  for (const TensorMap& map : taken) CHECK(map.type == MapType::tf32);
+  CHECK(taken[0].strides == std::array<Expr, 2>{1024 * 4, 512 * 1024 * 4});
+  CHECK(taken[0].box == std::array<int64_t, 3>{32, 256, 1}); // all rows of a tile
+  CHECK(taken[1].box == std::array<int64_t, 3>{32, 32, 1});
+}
+
+TEST_CASE("mapping: swapped products reduce nothing and read no operand along the rows") {
+  const auto is_swapped = [](const std::string& value) {
+    const Compilation c = compiled("graph g(a: f32[64, 512, 1024], b: f32[64, 1024, 2048],\n"
+                                   "        row: f32[512, 1], column: f32[2048]) {\n  return " +
+                                       value + " }",
+                                   MatmulPrecision::high);
+    return c.schedules.front().front().mainloop == MainloopKind::wgmma_swapped;
+  };
+  CHECK(is_swapped("relu(matmul(a, b) * column)"));
+  CHECK_FALSE(is_swapped("relu(matmul(a, b) * row)"));
+  CHECK_FALSE(is_swapped("sum(relu(matmul(a, b)), axis=2)"));
 }
 
 TEST_CASE("mapping: a pair has one map of the operand that it shares") {
