@@ -269,7 +269,7 @@ void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candi
 }
 
 /// Products of mapped 16-bit operands, and of packed ones.
-void add_packed(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
+void add_unrounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
   if (!can_pack(site.graph, site.group)) return;
   for (const TileShape& shape : shapes_of(site, usual.front().compute))
     for (const Contraction contraction : {Contraction::whole, Contraction::split}) {
@@ -293,7 +293,7 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
   if (!usual) return llvm::consumeError(usual.takeError()), result;
   if (!usual->front().uses_tensor_cores()) return result;
   add_rounded(site, *usual, result);
-  add_packed(site, *usual, result);
+  add_unrounded(site, *usual, result);
   return result;
 }
 

@@ -48,11 +48,10 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 #define INGOT_D256 INGOT_D128, INGOT_D64(32), INGOT_D64(48)
 // clang-format on
 
-/// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element; of 64 x 8 by 8 x kN if that is f32, which
-/// holds TF32. Their k is innermost, or their other index if kMnA or kMnB, which f32 does not
-/// allow. `a` and `b` describe the matrices (tile/wgmma_operands.cuh). A thread has d[half][2 * (n8
-/// block)
-/// + parity] (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is
+/// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element. Of f32, which holds TF32: 64 x 8 by 8 x
+/// kN. Their k is innermost, or their other index if kMnA or kMnB, which f32 does not allow. `a`
+/// and `b` describe the matrices (tile/wgmma_operands.cuh). A thread has d[half][2 * (n8 block) +
+/// parity] (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is
 /// set.
 template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma;
 

@@ -22,7 +22,7 @@ INGOT_DEVICE void multiply_slots(i32 thread, i32 slots, Ring ring, typename Ring
                                  Pin pin_sums, Read read, Products products, Seen seen) {
   const bool releases = index_of(thread) % sizes::kWarpgroup == 0;
   typename Ring::Place before = place;
-  const auto multiply_next = [&](int set, bool is_first) {
+  const auto multiply_next = [&](int set, bool has_before) {
     ring.wait_until_full(place);
     read(set, place.slot);
     pin_sums();
@@ -31,17 +31,18 @@ INGOT_DEVICE void multiply_slots(i32 thread, i32 slots, Ring ring, typename Ring
     ptx::wgmma_commit();
     pin_sums();
     ptx::wgmma_wait<1>();
-    if (releases && !is_first) ring.release(before);
+    if (releases && has_before) ring.release(before);
     before = place;
     place.advance();
   };
   // An odd slot comes first: with a branch between the slots of a pair, ptxas serialises products.
   constexpr i32 kSets = Read::kSets;
+  static_assert(kSets <= 2, "a slot alone, or a pair");
   const i32 odd = slots % kSets;
-  if (odd > 0) multiply_next(kSets - 1, true);
+  if (odd > 0) multiply_next(kSets - 1, false);
   for (i32 slot = odd; slot < slots; slot += kSets) {
-    multiply_next(0, slot == 0);
-    if constexpr (kSets > 1) multiply_next(1, false);
+    multiply_next(0, slot > 0);
+    if constexpr (kSets > 1) multiply_next(1, true);
   }
   seen();
   ptx::wgmma_wait<0>();
