@@ -42,6 +42,7 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   if (is_tensor || is_halves || is_fma_guard) add("kWarpN", s.warp_n);
   if (!is_staged_fma && !is_fma_guard) add(is_wgmma(kind) ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
+  if (is_wgmma(kind)) add("kCluster", s.cluster);
   if (is_halves || is_thirds || kind == MainloopKind::wgmma_halves)
     add("kTotalEvery", s.total_every);
   if (is_tensor) add("kStagedLoads", s.staged_loads);

@@ -28,15 +28,14 @@ LaunchShape launch_of(const Expr& units, const Schedule& s) {
   launch.shared_bytes = s.shared_bytes;
   launch.max_threads = s.threads;
   launch.min_blocks_per_sm = s.min_blocks_per_sm;
+  launch.cluster = {s.cluster, 1, 1};
   return launch;
 }
 
 /// Clusters of the kept skeleton. Each has as many rows as the others, or one fewer.
 LaunchShape kept_launch(const Expr& rows, const Schedule& s) {
   const Expr rounds = max(ceil_div(rows, s.most_blocks / s.cluster), 1);
-  LaunchShape launch = launch_of(ceil_div(rows, rounds) * s.cluster, s);
-  launch.cluster = {s.cluster, 1, 1};
-  return launch;
+  return launch_of(ceil_div(rows, rounds) * s.cluster, s);
 }
 
 } // namespace

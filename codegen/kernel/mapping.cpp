@@ -92,7 +92,9 @@ TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, MatmulS
   const auto size = static_cast<int>(size_of(dtype));
   for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size;
   const bool is_k = operand.from.map.contiguous == Coordinate::k;
-  const auto lines = static_cast<int>(of.side == 0 ? schedule.tile_m : schedule.tile_n);
+  // The blocks of a cluster share B, and each copies a part of its columns.
+  const auto lines =
+      static_cast<int>(of.side == 0 ? schedule.tile_m : schedule.tile_n / schedule.cluster);
   const bool is_cut = of.side == 0 && schedule.mainloop != MainloopKind::wgmma_swapped;
   const auto blocks = static_cast<int>(is_cut ? schedule.warp_m / 16 : 1);
   map.box = {sizes::box_elements(size), sizes::box_lines(is_k, lines, blocks, size), 1};

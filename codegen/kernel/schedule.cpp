@@ -37,7 +37,7 @@ bool Schedule::multiplies_like(const Schedule& other) const {
   const auto numbers = [](const Schedule& s) {
     return std::tie(s.mainloop, s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m,
                     s.warp_n, s.slots, s.threads, s.promote_every, s.total_every, s.split_k,
-                    s.group_rows, s.operands);
+                    s.group_rows, s.cluster, s.operands);
   };
   return numbers(*this) == numbers(other);
 }
@@ -74,7 +74,9 @@ std::string Schedule::text() const {
                          (in_bands ? " in-bands" : ""),
                      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
                          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),
-                     splits_k() ? fmt::format(" split-k at most {}", split_k) : "");
+                     splits_k()    ? fmt::format(" split-k at most {}", split_k)
+                     : cluster > 1 ? fmt::format(" cluster {}", cluster)
+                                   : "");
 }
 
 } // namespace ingot

@@ -92,6 +92,9 @@ struct Schedule {
   int64_t min_blocks_per_sm = 1; ///< blocks for which the registers of an SM suffice
   int64_t most_blocks = 0;       ///< of a grid, whose blocks take several tiles; 0: no limit
   int64_t group_rows = 8;        ///< rasterisation: row tiles side by side
+  /// Blocks of a cluster. kept: they share a row. specialised: they have adjacent row tiles of the
+  /// same columns, and share the copies of B.
+  int64_t cluster = 1;
 
   // Mainloops.
   ComputeType compute = ComputeType::f32;
@@ -107,7 +110,6 @@ struct Schedule {
   int64_t per_row = 32; ///< threads of a block that share a row; along_rows: warps of a block
   int64_t chunks = 1;   ///< accesses of a thread per row of a tile
   int64_t parts = 1;    ///< split: the most blocks that share a row
-  int64_t cluster = 1;  ///< kept: blocks of a cluster, which share a row
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 
@@ -135,6 +137,8 @@ struct Schedule {
     return skeleton == Skeleton::specialised ? sizes::tile_owners(static_cast<int>(tile_threads()))
                                              : 1;
   }
+  /// Adjacent row tiles of a cluster's blocks.
+  int64_t row_tiles_together() const { return skeleton == Skeleton::specialised ? cluster : 1; }
   /// True if both cut a matrix into the same tiles and parts. Only then may a kernel read the sums
   /// and states that another one stored.
   bool cuts_like(const Schedule& other) const;

@@ -23,7 +23,9 @@ Expr row_tile_count(const TileBody& body, int64_t tile_m) {
 }
 
 Expr tile_count(const TileBody& body, const Schedule& s) {
-  return row_tile_count(body, s.tile_m) * max(ceil_div(body.columns, s.step_n), 1);
+  const int64_t together = s.row_tiles_together();
+  return row_tile_count(body, s.tile_m * together) * together *
+         max(ceil_div(body.columns, s.step_n), 1);
 }
 
 Expr split_parts(const TileBody& body, const Schedule& s) {

@@ -10,7 +10,7 @@ namespace ingot {
 
 /// The tiles along the rows, of all matrices.
 Expr row_tile_count(const TileBody& body, int64_t tile_m);
-/// The tiles of a held kernel.
+/// The tiles of a held or specialised kernel, also those of a cluster past the last row.
 Expr tile_count(const TileBody& body, const Schedule& schedule);
 
 /// The number of parts of each tile; 1 unless K is split.

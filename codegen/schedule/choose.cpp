@@ -89,6 +89,7 @@ ScheduleChoice choice_of(const Schedule& s) {
     choice.warp_m = s.warp_m;
     choice.tile_k = s.tile_k;
     choice.wgmma = s.slots;
+    choice.cluster = s.cluster;
     return choice;
   }
   choice.min_blocks = s.min_blocks_per_sm;
@@ -109,13 +110,14 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
     return make_error(ErrorCode::unsupported, "a kernel without a matmul has no products by wgmma");
   const auto takes = [](int64_t chosen, int64_t is) { return chosen == 0 || chosen == is; };
   ScheduleChoice usual = choice;
-  usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = 0;
+  usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = usual.cluster = 0;
   bool is_found = false;
   for (auto& candidate : wgmma_candidates(site, usual)) {
     const Schedule& s = candidate.front();
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
         !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m) ||
-        !takes(choice.tile_k, s.tile_k) || (choice.split_k == 1 && s.splits_k()))
+        !takes(choice.tile_k, s.tile_k) || !takes(choice.cluster, s.cluster) ||
+        (choice.split_k == 1 && s.splits_k()))
       continue;
     schedules = std::move(candidate);
     is_found = true;

@@ -19,7 +19,7 @@ struct ScheduleChoice {
   int64_t per_row = 0;            ///< threads that share a loaded row
   int64_t held = 0;               ///< elements of a chunk of the row per thread
   int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM
-  int64_t cluster = 0;            ///< blocks that share a row in shared memory
+  int64_t cluster = 0;            ///< blocks that share a row in shared memory, or by wgmma B
   int64_t tile_k = 0;             ///< by wgmma: k of a slot, 32 in TF32, else 64
   int64_t wgmma = 0;              ///< slots of a product by wgmma; 0: by mma.sync or FMA
 

@@ -24,7 +24,6 @@ namespace {
 
 // Numbers that no data sheet states, in seconds and shares of a unit's rate. They come from the
 // measurements in docs/benchmarks.md.
-constexpr double kLaunch = 2.5e-6;  ///< before the first block runs and after the last one
 constexpr double kArrival = 0.6e-6; ///< from the request for a slot of operands to its arrival
 // [1023, 1027] by [1025, 1027] on an H100, element by element, ms: 0.227 in bf16, 0.236 in TF32.
 constexpr double kBatch = 0.42e-6;  ///< a batch of loads of a staged operand, and its stores
@@ -43,13 +42,8 @@ constexpr double kMultiplying = 0.52; ///< weight of the products' time beside s
 constexpr double kSharing = 0.86;     ///< weight of shared memory's time beside the products'
 // [1000, 1000] by 1000 in TF32, w as [K, N], on an H100: 0.050 ms by 4 warps on an SM, for which
 // the whole rate predicts 0.025.
-constexpr double kTensorWarps = 8;     ///< warps per SM that fill its tensor cores by mma.sync
-constexpr double kResidentWarps = 32;  ///< warps per SM from which instructions overlap
-constexpr double kPackingTiles = 0.53; ///< share of a copy's rate of the packing_tiles skeleton
-constexpr double kPackingRows = 0.8;   ///< the same of packing_rows
-// An estimate, not measured by itself: [300, 200000] by 300 in f32, w as [K, N], took 1.76 ms on an
-// H100 with 38 blocks that packed w, where the whole rate predicts 0.72.
-constexpr double kPackingBlocks = 2; ///< blocks on an SM from which they reach it
+constexpr double kTensorWarps = 8;    ///< warps per SM that fill its tensor cores by mma.sync
+constexpr double kResidentWarps = 32; ///< warps per SM from which instructions overlap
 // Softmax of f32 [4096, 393216] on an H100: 4.44 ms with 16 warps on each of 112 SMs.
 constexpr double kKeptWarps = 16;    ///< the warps per SM of kept rows, which do not wait for loads
 constexpr double kFilledCache = 0.9; ///< share of L2 in which rows are found again
@@ -65,9 +59,16 @@ constexpr double kPromoting = 0.8;      ///< share of the tensor cores' rate if 
 constexpr double kSplitting = 0.55; ///< share of their rate if warps split the operands
 // wgmma on an H200: 798 TFLOP/s of three products in parts of 64, of 989 by the data sheet.
 constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
-// Chain 37 in bf16 by turns of 128x128 moves 4.3 GB from L2 in 0.413 ms: 1.2 times the rate of
-// copies by threads.
-constexpr double kBulkCopies = 1.2; ///< rate of bulk copies from L2, beside the device's
+// L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
+// apart over many tiles. Products of bf16 on an H100 by turns of 128x128, TB/s from L2: 31 tiles an
+// SM, of 8192 x 8192 by 8192 and by 1024, 11.8 and 11.6, in chain 39 9.7 to 11.4; 62 tiles an SM,
+// of 32768 x 4096 by 1024 and by 2048, 9.9 and 9.5.
+constexpr double kBulkCopies = 1.2;      ///< rate of bulk copies from L2, beside the device's
+constexpr double kBulkCopiesApart = 1.1; ///< the same of blocks that have drifted apart
+constexpr double kTilesTogether = 31, kTilesApart = 62; ///< tiles an SM, of one matrix
+// The same products by clusters of two take 1.13 to 1.19 times the time of their products by the
+// rate below, at 31 tiles as at 62.
+constexpr double kPaired = 1.14; ///< time of a cluster's mainloop, whose blocks wait for each other
 // Products of bf16 on an H100, w as [N, K], us, by turns and by both warpgroups on a tile: 1024 x
 // 1024 by 1024 14.4, 12.4; 2048 x 1024 by 1024 15.0, 13.0; 4096 x 256 by 256 11.2, 9.1. Without
 // this factor, turns were predicted to be 1.5 us faster.
@@ -137,6 +138,7 @@ private:
   double arriving(double depth, double cache) const;
   double staging(size_t matmul) const;
   double wgmma_mainloop(double depth);
+  double bulk_rate(double tiles) const;
   double column_merges() const;
 
   const Kernel& kernel_;
@@ -280,12 +282,21 @@ double Predictor::wgmma_mainloop(double depth) {
   const double parts = s_.mainloop == MainloopKind::wgmma_swapped ? n : pair * m;
   const double read = terms * 2 * (parts + n * m / 64), written = size * (m + n);
   const double shared = sms_ * depth * (read + written) / device_.shared_bytes_per_second;
-  const double cache = sms_ * depth * size * (m + n) / (kBulkCopies * device_.l2_bytes_per_second);
   const double tiles = value(tile_count(body_, s_)) / sms_;
+  const double copied = m + n / static_cast<double>(s_.cluster); // a cluster shares B
+  const double cache = sms_ * depth * size * copied / bulk_rate(tiles / value(body_.batch));
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
-  return std::max({products, shared, cache, arriving(depth, cache)});
+  const double waits = s_.cluster > 1 ? kPaired : 1;
+  return waits * std::max({products, shared, cache, arriving(depth, cache)});
+}
+
+/// Bytes per second of bulk copies from L2, if an SM has so many tiles of a matrix.
+double Predictor::bulk_rate(double tiles) const {
+  const double apart =
+      std::clamp((tiles - kTilesTogether) / (kTilesApart - kTilesTogether), 0.0, 1.0);
+  return (kBulkCopies + (kBulkCopiesApart - kBulkCopies) * apart) * device_.l2_bytes_per_second;
 }
 
 /// The seconds in which a tile's slots arrive that are requested ahead. `cache`: at the cache's
@@ -422,29 +433,7 @@ KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceS
   if (is_guard(schedule.mainloop)) return guard_cost(kernel, device, dims);
   if (std::holds_alternative<TileBody>(kernel.body))
     return Predictor(kernel, schedule, device, dims).run();
-  // It packs an operand.
-  Expr bytes;
-  for (const auto& [parameter, traffic] :
-       llvm::zip_equal(kernel.parameters, traffic_of(kernel, schedule)))
-    for (const Expr& elements : llvm::concat<const Expr>(traffic.reads, traffic.writes))
-      bytes = bytes + bytes_of(parameter, elements);
-  const PackedOperand& packing = std::get<PackingBody>(kernel.body).operand.packing;
-  const double rows = likely_value(dim_expr(packing.batches) * dim_expr(packing.rows), dims);
-  const double depth = likely_value(dim_expr(packing.depth), dims);
-  const double seconds = packing_seconds(schedule, rows, depth, likely_value(bytes, dims), device);
-  return {.memory = seconds - kLaunch, .seconds = seconds};
-}
-
-double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
-                       const DeviceSpec& device) {
-  if (bytes == 0) return kLaunch; // no rows
-  const double share = schedule.skeleton == Skeleton::packing_rows ? kPackingRows : kPackingTiles;
-  const double blocks = rows / static_cast<double>(schedule.tile_m);
-  const double busy =
-      std::min(1.0, blocks / (kPackingBlocks * static_cast<double>(device.sm_count)));
-  const double steps = depth / static_cast<double>(schedule.tile_k); // the last one takes as long
-  const double filled = steps > 0 ? steps / std::ceil(steps) : 1;
-  return bytes / (share * busy * filled * device.bytes_per_second) + kLaunch;
+  return packing_cost(kernel, schedule, device, dims);
 }
 
 } // namespace ingot

@@ -9,6 +9,9 @@
 
 namespace ingot {
 
+/// Seconds before the first block of a launch runs and after the last one. Measured.
+constexpr double kLaunch = 2.5e-6;
+
 /// The seconds that each unit of the machine is busy, all SMs side by side, and the resulting time.
 struct KernelCost {
   double products = 0; ///< multiplying: tensor cores, or f32 multiply-adds
@@ -28,6 +31,10 @@ struct KernelCost {
 /// dimensions.
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims);
+
+/// The part of predict() for a kernel that packs an operand.
+KernelCost packing_cost(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
+                        const std::map<std::string, int64_t>& dims);
 
 /// The seconds of a kernel that packs an operand and moves so many bytes. `rows`: of all batches.
 double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,

@@ -48,6 +48,7 @@ Block::Block(int threads, size_t shared_bytes, const Adversary& adversary)
 void Block::enter(void* self) {
   Block& block = *static_cast<Block*>(self);
   block.body_(block.words_);
+  block.cluster_->end(block.threads_[block.thread].arrivals);
   block.leave(State::done);
 }
 
@@ -112,7 +113,7 @@ Progress Block::resume() {
   };
   if (std::any_of(threads_.begin(), threads_.end(), multiplies))
     return fail("a thread ended while its products were under way");
-  cluster_->has_ended[rank()] = true;
+  cluster_->has_ended[rank_in_cluster()] = true;
   return Progress::done;
 }
 
@@ -311,21 +312,34 @@ void Block::copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t 
       {to, bytes, at, [=](unsigned char* shared_to) { std::memcpy(shared_to, global, bytes); }});
 }
 
-void Block::copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from, uint32_t at) {
+/// The copy of a box of a tensor.
+Block::BulkCopy Block::box_copy(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from,
+                                uint32_t at) {
   const auto line_bytes = static_cast<uint32_t>(map.box[0] * map.element_bytes);
   const auto lines = static_cast<uint32_t>(map.box[1]);
   if (to % 1024 != 0 || line_bytes != 128 || map.box[2] != 1 ||
       to + lines * line_bytes > shared_memory_.size())
     stop(fmt::format("thread {}: copy of a box of {} x {} to {} of {} bytes", thread, map.box[1],
                      map.box[0], to, shared_memory_.size()));
-  start_bulk({to, lines * line_bytes, at, [=](unsigned char* shared_to) {
-                for (uint32_t line = 0; line < lines; ++line)
-                  for (int64_t k = 0; k < map.box[0]; ++k) {
-                    const auto place = line * 128 + static_cast<uint32_t>(k * map.element_bytes);
-                    read_mapped(map, {from[0] + k, from[1] + line, from[2]},
-                                shared_to + (place ^ (place >> 3 & 0x70)));
-                  }
-              }});
+  return {to, lines * line_bytes, at, [=](unsigned char* shared_to) {
+            for (uint32_t line = 0; line < lines; ++line)
+              for (int64_t k = 0; k < map.box[0]; ++k) {
+                const auto place = line * 128 + static_cast<uint32_t>(k * map.element_bytes);
+                read_mapped(map, {from[0] + k, from[1] + line, from[2]},
+                            shared_to + (place ^ (place >> 3 & 0x70)));
+              }
+          }};
+}
+
+void Block::copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from, uint32_t at) {
+  start_bulk(box_copy(to, map, from, at));
+}
+
+void Block::copy_box_to(uint16_t blocks, uint32_t to, const TensorMap& map,
+                        std::array<int32_t, 3> from, uint32_t at) {
+  const BulkCopy copy = box_copy(to, map, from, at);
+  for (uint32_t rank = 0; rank < 16; ++rank)
+    if ((blocks >> rank & 1) != 0) other_block(rank, "a copy").start_bulk(copy);
 }
 
 void Block::start_bulk(BulkCopy copy) {
@@ -375,6 +389,10 @@ void Block::wake_in_cluster() {
       wake(static_cast<int>(t));
 }
 
+uint32_t Block::rank_in_cluster() const {
+  return static_cast<uint32_t>(block) % static_cast<uint32_t>(cluster_->blocks.size());
+}
+
 void Block::cluster_arrive() {
   if (is_skipped(Operation::cluster_arrival)) return;
   cluster_->arrive(threads_[thread].arrivals++);
@@ -389,14 +407,27 @@ void Block::cluster_wait() {
   while (!cluster_->has_passed(threads_[thread].arrivals - 1)) leave(State::in_cluster);
 }
 
+/// Block `rank` of the cluster, whose shared memory must still be there.
+Block& Block::other_block(uint32_t rank, const std::string& access) {
+  if (rank >= cluster_->blocks.size() || cluster_->has_ended[rank])
+    stop(fmt::format("thread {}: {} to block {} of a cluster of {}, which is not there", thread,
+                     access, rank, cluster_->blocks.size()));
+  return *cluster_->blocks[rank];
+}
+
+void Block::arrive_at_block(uint32_t at, uint32_t rank) {
+  if (is_skipped(Operation::arrival)) return;
+  Block& block = other_block(rank, "an arrival");
+  if (block.mbarriers_.arrive(at, 0)) block.wake_at_phase(at);
+  if (random_() % 64 == 0) let_others_run();
+}
+
 void Block::store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t mbarrier) {
-  if (rank >= cluster_->blocks.size() || cluster_->has_ended[rank] || at % sizeof(word) != 0 ||
-      at + sizeof(word) > shared_memory_.size())
-    stop(fmt::format("thread {}: a store to address {} of block {} of a cluster of {}", thread, at,
-                     rank, cluster_->blocks.size()));
-  cluster_->blocks[rank]->start_bulk({at, sizeof(word), mbarrier, [=](unsigned char* to) {
-                                        std::memcpy(to, &word, sizeof(word));
-                                      }});
+  if (at % sizeof(word) != 0 || at + sizeof(word) > shared_memory_.size())
+    stop(fmt::format("thread {}: a store to address {}", thread, at));
+  other_block(rank, "a store").start_bulk({at, sizeof(word), mbarrier, [=](unsigned char* to) {
+                                             std::memcpy(to, &word, sizeof(word));
+                                           }});
 }
 
 std::string Block::deadlock() const {

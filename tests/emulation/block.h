@@ -95,11 +95,15 @@ public:
   void copy_bulk(uint32_t to, const void* global, uint32_t bytes, uint32_t at) override;
   void copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from,
                 uint32_t at) override;
+  void copy_box_to(uint16_t blocks, uint32_t to, const TensorMap& map, std::array<int32_t, 3> from,
+                   uint32_t at) override;
   void multiply_async(std::function<void()> product) override;
   void commit_products() override;
   void wait_products(int32_t pending) override;
+  uint32_t rank_in_cluster() const override;
   void cluster_arrive() override;
   void cluster_wait() override;
+  void arrive_at_block(uint32_t at, uint32_t rank) override;
   void store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t mbarrier) override;
 
   /// The state of the threads, as text.
@@ -156,10 +160,11 @@ private:
   void wake(int index);
   void wake_at_phase(uint32_t mbarrier);
   void wake_in_cluster();
-  int rank() const { return block % static_cast<int>(cluster_->blocks.size()); }
   void stop(std::string problem);
   static void land(const Copy& copy);
   void start_bulk(BulkCopy copy);
+  BulkCopy box_copy(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from, uint32_t at);
+  Block& other_block(uint32_t rank, const std::string& access);
   void land_bulk(size_t index);
   void land_groups(size_t count);
   void land_loose();

@@ -10,15 +10,25 @@ namespace ingot::emulation {
 
 class Block;
 
-/// A phase ends when all threads of all blocks have arrived in it.
+/// A phase ends when all threads of all blocks have arrived in it, or have ended.
 struct Cluster {
   int threads = 0;             ///< of all blocks
   std::vector<Block*> blocks;  ///< by rank
   std::vector<int> arrivals;   ///< by phase
+  std::vector<int> ended;      ///< threads that ended, by the arrivals of each
   std::vector<bool> has_ended; ///< by rank: the block is done
 
   bool has_passed(int phase) const {
-    return phase < static_cast<int>(arrivals.size()) && arrivals[phase] == threads;
+    if (phase >= static_cast<int>(arrivals.size())) return false;
+    int here = arrivals[phase];
+    for (int made = 0; made <= phase && made < static_cast<int>(ended.size()); ++made)
+      here += ended[made];
+    return here == threads;
+  }
+  /// A thread ends that has made so many arrivals.
+  void end(int made) {
+    if (static_cast<int>(ended.size()) <= made) ended.resize(made + 1);
+    ++ended[made];
   }
   void arrive(int phase) {
     if (static_cast<int>(arrivals.size()) <= phase) arrivals.resize(phase + 1);

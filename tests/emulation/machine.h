@@ -66,15 +66,22 @@ public:
   /// swizzled by 128 bytes, and elements outside of the tensor are zeros.
   virtual void copy_box(uint32_t to, const TensorMap& map, std::array<int32_t, 3> from,
                         uint32_t at) = 0;
+  /// The same to each block of the cluster whose bit is set.
+  virtual void copy_box_to(uint16_t blocks, uint32_t to, const TensorMap& map,
+                           std::array<int32_t, 3> from, uint32_t at) = 0;
   /// Starts a product, which reads shared memory and changes the thread's sums; part of the
   /// thread's open group of products.
   virtual void multiply_async(std::function<void()> product) = 0;
   virtual void commit_products() = 0;
   /// Until at most `pending` groups of products of the warpgroup are under way.
   virtual void wait_products(int32_t pending) = 0;
+  /// The place of the block in its cluster.
+  virtual uint32_t rank_in_cluster() const = 0;
   /// All threads of the cluster arrive; each waits until they have.
   virtual void cluster_arrive() = 0;
   virtual void cluster_wait() = 0;
+  /// One arrival at the mbarrier of block `rank` of the cluster.
+  virtual void arrive_at_block(uint32_t at, uint32_t rank) = 0;
   /// Starts to store a word in the shared memory of block `rank` of the cluster, for the current
   /// phase of its mbarrier.
   virtual void store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t mbarrier) = 0;

@@ -376,6 +376,23 @@ TEST_CASE("emulation: every operation that orders warpgroups in turns is needed"
   check_each(kProductWait, turns, 12, {0, 6});
 }
 
+TEST_CASE("emulation: every operation that orders the blocks of a cluster is needed") {
+  // Six tiles of two blocks, of five slots' k, through rings of three.
+  Case cluster = {"graph g(x: bf16[320, 296], w: bf16[264, 296], b: bf16[264]) {\n"
+                  "  h = linear(x, w, b)\n"
+                  "  return h - mean(h, axis=0, keepdim=true) }"};
+  cluster.target = "sm_90a";
+  cluster.choice.wgmma = 3;
+  cluster.choice.tile_m = 64;
+  cluster.choice.tile_n = 256;
+  cluster.choice.cluster = 2;
+  REQUIRE(schedules_of(cluster).find(" cluster 2") != std::string::npos);
+  check_each(kArrival, cluster, 24, {}, 2);
+  check_each(kPhaseWait, cluster, 12, {}, 2);
+  check_each(kClusterArrival, cluster, 2, {}, 2);
+  check_each(kClusterWait, cluster, 2, {}, 2);
+}
+
 TEST_CASE("emulation: every operation that orders a swapped product is needed") {
   // Two tiles of seven slots' k, through a ring of four, with one operand along the columns.
   Case swapped = {"graph g(x: f32[200, 224], w: f32[224, 100], b: f32[100]) {\n"

@@ -67,6 +67,7 @@ TEST_CASE("kernels: products by wgmma, of packed and of mapped operands") {
   const std::string tail = chain("94_gemm_biasadd_hardtanh_mish_groupnorm");
   check_kernels("94_f32_sm_90a", tail, "sm_90a");
   check_kernels("94_bf16_sm_90a", in_bf16(tail), "sm_90a");
+  check_kernels("37_bf16_sm_90a", in_bf16(chain("37_matmul_swish_sum_groupnorm")), "sm_90a");
   check_kernels("batched_product_sm_90a", in_bf16(chain("3_batched_matrix_multiplication")),
                 "sm_90a");
   check_kernels("gated_pair_sm_90a", kGatedPair, "sm_90a");

@@ -106,6 +106,17 @@ void check_chain(const Chain& chain, const CompileOptions& compile,
   CHECK(report->pass);
 }
 
+/// A part of a card.
+DeviceSpec few_sms(DeviceSpec device, int64_t count) {
+  const double share = static_cast<double>(count) / static_cast<double>(device.sm_count);
+  device.sm_count = count;
+  for (double DeviceSpec::* rate :
+       {&DeviceSpec::bytes_per_second, &DeviceSpec::l2_bytes_per_second, &DeviceSpec::tensor_flops,
+        &DeviceSpec::shared_bytes_per_second, &DeviceSpec::f32_flops, &DeviceSpec::mma_flops})
+    device.*rate *= share;
+  return device;
+}
+
 void check_chains(llvm::ArrayRef<Chain> chains, CompileOptions options,
                   const std::vector<MatmulPrecision>& precisions) {
   auto native = native_device_spec();
@@ -172,6 +183,31 @@ TEST_CASE("gpu: products in TF32 of operands that copies round") {
     CHECK(schedule.compute == ComputeType::tf32);
   }
   check_chains(kRounded, {}, {MatmulPrecision::high});
+}
+
+TEST_CASE("gpu: products by clusters, whose blocks copy operands to each other") {
+  constexpr Chain kClustered[] = {
+      {"an odd number of row tiles, and statistics of columns",
+       "graph g(a: bf16[2170, 520], b: bf16[2056, 520], c: bf16[2056]) {\n"
+       "  h = gelu(linear(a, b, c))\n  return h, mean(h, axis=0) }"},
+      {"columns of B along its rows", "graph g(a: f16[m, 520], b: f16[520, 2056]) {\n"
+                                      "  return swish(matmul(a, b)) }"},
+  };
+  auto native = native_device_spec();
+  if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "native";
+  options.native = few_sms(*native, 4); // of which each has many tiles
+  for (const Chain& chain : kClustered) {
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
+    REQUIRE(bool(compilation));
+    const auto has_clusters = [](const std::vector<Schedule>& variants) {
+      return is_wgmma(variants.front().mainloop) && variants.front().cluster > 1;
+    };
+    CHECK_MESSAGE(llvm::any_of(compilation->schedules, has_clusters), std::string(chain.name));
+    check_chain(chain, options, {MatmulPrecision::highest});
+  }
 }
 
 TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {

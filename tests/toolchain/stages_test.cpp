@@ -146,6 +146,20 @@ TEST_CASE("stages: moments of columns behind turns of wgmma need no local memory
   }
 }
 
+TEST_CASE("stages: products by clusters need no local memory") {
+  Sources sources;
+  for (const char* spec : {
+           "graph a(x: bf16[32768, 1024], w: bf16[4096, 1024], b: bf16[4096]) {\n"
+           "  return group_norm(swish(linear(x, w)) + b, groups=64) }",
+           "graph b(x: f16[m, 1024], w: f16[1024, 16384]) { return gelu(matmul(x, w)) }",
+       }) {
+    CAPTURE(std::string(spec));
+    const auto variants = sources.add(spec, spec, MatmulPrecision::highest, "h200", "sm_90a");
+    CHECK(llvm::StringRef(variants.front().schedule).contains("cluster 2"));
+  }
+  check_local_memory(sources, "sm_90a");
+}
+
 TEST_CASE("stages: rows in the shared memory of a cluster need no local memory") {
   Sources sources;
   for (const char* spec : {

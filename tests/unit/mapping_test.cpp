@@ -106,6 +106,25 @@ TEST_CASE("mapping: swapped products reduce nothing and read no operand along th
   CHECK_FALSE(is_swapped("sum(relu(matmul(a, b)), axis=2)"));
 }
 
+TEST_CASE("mapping: each block of a cluster copies half of the columns of a tile") {
+  const Compilation c = compiled("graph g(a: bf16[m, 1024], b: bf16[8192, 1024]) {\n"
+                                 "  return swish(matmul(a, b, transpose_b=true)) }");
+  const Schedule& s = c.schedules.front().front();
+  REQUIRE(s.cluster == 2);
+  const std::vector<TensorMap> taken = maps(c);
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0].box == std::array<int64_t, 3>{64, 16, 1}); // the rows of a warp in one product
+  CHECK(taken[1].box == std::array<int64_t, 3>{64, s.tile_n / 2, 1});
+  // Whole clusters: an odd number of row tiles has one more.
+  const LaunchShape& launch = c.module.kernels.front().variants.front().launch;
+  CHECK(launch.cluster == std::array<int64_t, 3>{2, 1, 1});
+  const auto blocks = [&](int64_t rows) {
+    return *launch.grid[0].evaluate([&](llvm::StringRef) { return rows; });
+  };
+  CHECK(blocks(s.tile_m) == 2 * 8192 / s.tile_n);
+  CHECK(blocks(1 << 20) == c.target.device.sm_count);
+}
+
 TEST_CASE("mapping: a pair has one map of the operand that it shares") {
   const Compilation c = compiled("graph g(x: bf16[4096, 4096], gate: bf16[11008, 4096],\n"
                                  "        up: bf16[11008, 4096]) {\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which products of sm_90a are by wgmma, and which of them split K.
+// Which products of sm_90a are by wgmma, and which of them split K or have clusters.
 #include "tests/unit/schedule_text.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -46,5 +46,29 @@ TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants a
     const std::string taken = schedules(whole, MatmulPrecision::highest, "sm_90a");
     CHECK(llvm::StringRef(taken).split('\n').first.contains("mma bf16"));
     CHECK(taken.find("split-k") == std::string::npos);
+  }
+}
+
+TEST_CASE("schedule: clusters share operands in large products whose warpgroups take turns") {
+  const auto first = [](const char* spec) {
+    const std::string text = schedules(spec, MatmulPrecision::highest, "sm_90a");
+    return llvm::StringRef(text).split('\n').first.str();
+  };
+  // Blocks of 62 tiles drift apart, and then L2 gives 1.27 times the bytes that it could.
+  const char* const stages = "  return swish(linear(x, w))";
+  const std::string large =
+      first((std::string("x: bf16[32768, 1024], w: bf16[4096, 1024]) {\n") + stages).c_str());
+  CHECK(llvm::StringRef(large).starts_with("wgmma bf16 128x128x64 step 128 warp 32x128"));
+  CHECK(llvm::StringRef(large).contains("cluster 2"));
+  for (const char* sizes : {
+           "x: bf16[8192, 1024], w: bf16[4096, 1024]) {\n",         // few tiles an SM
+           "x: bf16[16, 2048, 1024], w: bf16[16, 4096, 1024]) {\n", // few of each matrix
+           "x: bf16[32768, 4096], w: bf16[4096, 4096]) {\n",        // larger tiles pay
+           "x: bf16[32768, 1023], w: bf16[4096, 1023]) {\n",        // no map
+       }) {
+    const bool is_batched = llvm::StringRef(sizes).contains("[16, 2048");
+    const std::string spec =
+        sizes + std::string(is_batched ? "  return swish(matmul(x, w, transpose_b=true))" : stages);
+    CHECK(first(spec.c_str()).find("cluster") == std::string::npos);
   }
 }

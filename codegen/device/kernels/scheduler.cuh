@@ -12,8 +12,13 @@ struct TileGrid {
   i64 batch, rows, cols;
   i64 tile_rows, tile_cols; ///< steps: distances between tiles
   i64 group_rows;           ///< row tiles that run side by side before the next tile column
+  /// Adjacent row tiles that a cluster's blocks take together. Divides group_rows.
+  i64 together = 1;
 
-  INGOT_DEVICE i64 row_tiles() const { return (rows + tile_rows - 1) / tile_rows; }
+  /// A multiple of `together`: the last ones may lie past the last row.
+  INGOT_DEVICE i64 row_tiles() const {
+    return (rows + tile_rows * together - 1) / (tile_rows * together) * together;
+  }
   /// At least one, because reductions of no elements have results too.
   INGOT_DEVICE i64 col_tiles() const { return cols == 0 ? 1 : (cols + tile_cols - 1) / tile_cols; }
   INGOT_DEVICE i64 tiles() const { return batch * row_tiles() * col_tiles(); }
@@ -38,7 +43,8 @@ struct TileGrid {
   }
 
 private:
-  /// If the tile divides the extent, the compiler then knows that every tile is whole.
+  /// If the tile divides the extent, the compiler then knows that every tile is whole. Of a tile
+  /// past the last row it is not the end.
   static INGOT_DEVICE i64 end_of(i64 first, i64 tile, i64 extent) {
     return (extent > 0 && extent % tile == 0) || first + tile < extent ? first + tile : extent;
   }

@@ -90,7 +90,9 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
   using L = typename Bytes::Layout;
   using Results = typename ResultsOf<L, List<>, typename K::Stages>::Type;
   constexpr bool kTakesTurns = Bytes::kOwners > 1;
+  constexpr int kCluster = Source::kCluster;
   static_assert(!kTakesTurns || !K::kSplitsK, "turns pass over slots of equal tiles");
+  static_assert(kCluster == 1 || !K::kSplitsK, "the tiles of a cluster have equal k");
   constexpr bool kHasScratch = ScratchBytes<L, typename K::Stages>::kBytes > 0;
   const i32 own_thread = ptx::thread_index() - sizes::kWarpgroup;
   const i32 thread = own_thread % L::kThreads;
@@ -125,6 +127,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     if constexpr (kTakesTurns) place.skip(Source::slots_of(k));
     copies.wait();
     const TileContext tile = place_of(unit);
+    if (kCluster > 1 && tile.row0 >= units.grid.rows) continue; // its rows are of another block
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
     copies.barrier();
     if constexpr (Source::kShiftBytes > 0) Source::finish(tile, copies.shifts(), fragment.v[0]);
@@ -139,20 +142,30 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     else
       copies.barrier();
   }
+  if constexpr (kCluster > 1) { // the other block's arrivals and copies come to this one's memory
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+  }
 }
 
 template <class K> INGOT_DEVICE void specialised(const typename K::Params& params) {
   using Source = typename K::Source;
   static_assert(SpecialisedBytes<K>::kOwners * Source::Layout::kThreads == 2 * sizes::kWarpgroup,
                 "the registers are for two warpgroups that multiply");
-  const TileGrid grid = K::grid(params);
+  TileGrid grid = K::grid(params);
+  grid.together = Source::kCluster;
   // Without rows or columns there are no elements to copy, but there is a tile.
   const bool is_empty = grid.rows == 0 || grid.cols == 0;
   const Units<K> units = {grid, is_empty ? 0 : K::contraction(params, 0),
                           parts_of_tiles<K>(params)};
   const typename Source::Ring ring = {ptx::shared_address(ptx::shared_memory())};
   if (ptx::thread_index() == 0) ring.make();
-  ptx::block_barrier();
+  if constexpr (Source::kCluster > 1) {
+    ptx::cluster_arrive();
+    ptx::cluster_wait();
+  } else {
+    ptx::block_barrier();
+  }
   if (ptx::uniform(ptx::thread_index() / sizes::kWarpgroup) != 0) {
     ptx::take_registers<kMultiplyingRegisters>();
     multiply_tiles<K>(params, units, ring);

@@ -33,5 +33,15 @@ INGOT_DEVICE void copy_box(u32 to, const TensorMap* map, i32 inner, i32 line, i3
                : "memory");
 }
 
+/// Copies a box to several blocks of a cluster, those of the bits of `blocks`. Each gets it at its
+/// address `to`, and its bytes count at its mbarrier.
+INGOT_DEVICE void copy_box_to(u16 blocks, u32 to, const TensorMap* map, i32 inner, i32 line,
+                              i32 batch, u32 mbarrier) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+               "l"(map), "r"(inner), "r"(line), "r"(batch), "r"(mbarrier), "h"(blocks)
+               : "memory");
+}
+
 } // namespace ptx
 } // namespace ingot

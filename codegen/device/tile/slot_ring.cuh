@@ -3,7 +3,7 @@
 // them (sm_90a). Each slot has two mbarriers: one for "full", one for "free".
 #pragma once
 
-#include "ptx/mbarrier.cuh"
+#include "ptx/cluster.cuh"
 #include "sizes/shared_memory.h"
 
 namespace ingot {
@@ -29,19 +29,23 @@ template <int kSlots> struct RingPlace {
 // the tile before. If it waited earlier, it could take the phase before the last for its own, which
 // has the same parity.
 
-/// kReaders arrivals free a slot.
-template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
+// The blocks of a cluster may fill slots together: one copy brings the same bytes to the same slot
+// of each. Then a slot is free once no block reads it.
+
+/// kReaders readers of each block free a slot. kCluster: blocks that fill it together; 1: one
+/// alone.
+template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRing {
   using Place = RingPlace<kSlots>;
   static constexpr int kBytes = sizes::slot_ring_bytes(kSlots, kSlotBytes);
   u32 base; ///< shared address of the first slot, a multiple of 1024
 
   INGOT_DEVICE u32 slot(u32 index) const { return base + index * kSlotBytes; }
 
-  /// By one thread. The others may use the ring after a barrier of the block.
+  /// By one thread. The others may use the ring after a barrier of the block, or of the cluster.
   INGOT_DEVICE void make() const {
     for (u32 index = 0; index < kSlots; ++index) {
       ptx::make_mbarrier(full(index), 1);
-      ptx::make_mbarrier(free(index), kReaders);
+      ptx::make_mbarrier(free(index), kReaders * kCluster);
     }
     for (u32 reader = 0; reader < 2; ++reader) ptx::make_mbarrier(turn(reader), 4);
     ptx::publish_mbarriers();
@@ -59,7 +63,14 @@ template <int kSlots, int kSlotBytes, int kReaders> struct SlotRing {
     ptx::wait_phase(full(place.slot), place.parity);
   }
   /// One reader is done with the slot.
-  INGOT_DEVICE void release(Place place) const { ptx::arrive(free(place.slot)); }
+  INGOT_DEVICE void release(Place place) const {
+    if constexpr (kCluster > 1) {
+#pragma unroll
+      for (u32 rank = 0; rank < kCluster; ++rank) ptx::arrive_at_block(free(place.slot), rank);
+    } else {
+      ptx::arrive(free(place.slot));
+    }
+  }
 
   /// Waits for the turn of reader 0 or 1 to go through its tile number `tile`. Reader 0 begins.
   INGOT_DEVICE void wait_for_turn(u32 reader, u32 tile) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop of f32 products on sm_90a: three products of halves (tile/halves.cuh) for one f32
 // product, by wgmma from a ring of slots. All tiles are computed, also those whose rows do not
-// suit. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots, kInBands and kTotalEvery.
+// suit. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots, kCluster, kInBands and
+// kTotalEvery.
 #pragma once
 
 #include "tile/wgmma_operands.cuh"

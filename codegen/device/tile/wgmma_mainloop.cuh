@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop of one product by wgmma (sm_90a), of 16-bit elements or in TF32, from a ring of
-// slots. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots and kInBands.
+// slots. Config gives kTileM, kTileN, kTileK, kWarpM, kRingSlots, kCluster and kInBands.
 #pragma once
 
 #include "tile/wgmma_operands.cuh"

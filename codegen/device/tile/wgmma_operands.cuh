@@ -67,8 +67,10 @@ template <int kBlocks> INGOT_DEVICE int row_in_tile(int block, int part) {
 }
 
 /// The copies of an operand's kLines rows of a tile to slots, plane by plane, in ascending k.
-/// kBlocks: the blocks of a warpgroup; of B, 1. One thread runs them.
-template <class Packed, int kLines, int kBlocks> struct SlotCopies {
+/// kBlocks: the blocks of a warpgroup; of B, 1. One thread runs them. The blocks of a cluster of
+/// kSharing have the same rows. Each copies its share of them to all. 1: it copies its own ones.
+template <class Packed, int kLines, int kBlocks, int kSharing> struct SlotCopies {
+  static_assert(kSharing == 1, "only boxes are copied to several blocks");
   static constexpr int kPlanes = Packed::kPlanes, kCount = kLines / 64;
   static constexpr int kBytes = kPlanes * kCount * kSlotBlockBytes; ///< of a slot
   const u8* from[kCount];                                           ///< the next k of each 64 rows
@@ -100,52 +102,68 @@ template <class Packed, int kLines, int kBlocks> struct SlotCopies {
   }
 };
 
-template <class T, Major kMajor, int kLines, int kBlocks>
-struct SlotCopies<MappedTensor<T, kMajor>, kLines, kBlocks> {
+template <class T, Major kMajor, int kLines, int kBlocks, int kSharing>
+struct SlotCopies<MappedTensor<T, kMajor>, kLines, kBlocks, kSharing> {
   static constexpr bool kIsK = kMajor == Major::k;
-  static constexpr int kBytes = kLines / 64 * kSlotBlockBytes; ///< of a slot
-  static constexpr int kBoxLines = sizes::box_lines(kIsK, kLines, kBlocks, sizeof(T));
+  static constexpr int kShare = kLines / kSharing;
+  static constexpr int kBytes = kShare / 64 * kSlotBlockBytes; ///< of the share, in a slot
+  static constexpr int kBoxLines = sizes::box_lines(kIsK, kShare, kBlocks, sizeof(T));
   static_assert(kIsK || kBlocks == 1, "rows of a block are adjacent");
+  static_assert(kSharing == 1 || kBlocks == 1, "rows of a share are adjacent");
   const TensorMap* map;
   i32 batch, row0, k;
+  u32 first; ///< byte of the share
 
   INGOT_DEVICE SlotCopies(const MappedTensor<T, kMajor>& tensor, i64 batch, i64 row0, i64 k0)
       : map(tensor.map), batch(tensor.is_batched ? static_cast<i32>(batch) : 0),
-        row0(static_cast<i32>(row0)), k(static_cast<i32>(k0)) {}
+        row0(static_cast<i32>(row0) + rank() * kShare), k(static_cast<i32>(k0)),
+        first(rank() * kBytes) {}
 
   INGOT_DEVICE void run(u32 to, u32 full) {
     constexpr int kBoxBytes = kBoxLines * 128;
 #pragma unroll
     for (int box = 0; box < kBytes / kBoxBytes; ++box) {
-      const u32 at = to + box * kBoxBytes;
+      const u32 at = to + first + box * kBoxBytes;
       const int line = box * kBoxLines;
       if constexpr (!kIsK)
-        ptx::copy_box(at, map, row0 + line, k, batch, full);
+        copy(at, row0 + line, k, full);
       else if constexpr (kBlocks == 1)
-        ptx::copy_box(at, map, k, row0 + line, batch, full);
+        copy(at, k, row0 + line, full);
       else
-        ptx::copy_box(at, map, k, row0 + row_in_tile<kBlocks>(line / 64, line % 64 / 16), batch,
-                      full);
+        copy(at, k, row0 + row_in_tile<kBlocks>(line / 64, line % 64 / 16), full);
     }
     k += kSlotDepth<MappedTensor<T, kMajor>>;
+  }
+
+private:
+  static INGOT_DEVICE i32 rank() {
+    if constexpr (kSharing > 1) return static_cast<i32>(ptx::rank_in_cluster());
+    return 0;
+  }
+  INGOT_DEVICE void copy(u32 at, i32 inner, i32 line, u32 full) const {
+    if constexpr (kSharing > 1)
+      ptx::copy_box_to((1 << kSharing) - 1, at, map, inner, line, batch, full);
+    else
+      ptx::copy_box(at, map, inner, line, batch, full);
   }
 };
 
 /// By one thread: copies the operands of a tile, in ascending k. A slot holds the planes of A, then
-/// those of B. kBlocks: of A, for each warpgroup.
-template <int kTileM, int kTileN, int kBlocks, class A, class B, class Params, class Ring>
+/// those of B, from kBytesOfA on. kBlocks: of A, for each warpgroup. kCluster: blocks that share B.
+template <int kTileM, int kTileN, int kBlocks, int kCluster, int kBytesOfA, class A, class B,
+          class Params, class Ring>
 INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 typename Ring::Place& place) {
-  SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks> a(SlotTensor<A>::of(params), tile.batch,
-                                                              tile.row0, k.begin);
-  SlotCopies<typename SlotTensor<B>::Type, kTileN, 1> b(SlotTensor<B>::of(params), tile.batch,
-                                                        tile.col0, k.begin);
+  SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks, 1> a(SlotTensor<A>::of(params),
+                                                                 tile.batch, tile.row0, k.begin);
+  SlotCopies<typename SlotTensor<B>::Type, kTileN, 1, kCluster> b(SlotTensor<B>::of(params),
+                                                                  tile.batch, tile.col0, k.begin);
 #pragma unroll 1
   for (i32 left = slots_for<kSlotDepth<typename SlotTensor<A>::Type>>(k); left > 0; --left) {
     const u32 full = ring.begin_filling(place);
     const u32 to = ring.slot(place.slot);
     a.run(to, full);
-    b.run(to + a.kBytes, full);
+    b.run(to + kBytesOfA, full);
     place.advance();
   }
 }
@@ -169,6 +187,7 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 
 // A source of the specialised skeleton:
 //   using Layout, Ring, Place
+//   kCluster                               blocks that copy operands together, 1 or 2
 //   kInBands                               whether the stages run in bands if they can
 //   kCompensated                           how to add its sums (tile/split_k.cuh)
 //   slots_of(k)                            the slots that a tile fills
@@ -183,12 +202,13 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //   copy_shifts(params, tile, shifts)      by a warpgroup: starts to copy the shifts
 //   finish(tile, shifts, acc)              removes the scales from the sums
 
-/// The slots of a source. Config gives kTileM, kTileN, kTileK, kRingSlots and kInBands. kBlocks: of
-/// 64 rows, of a warpgroup. kGroups: warpgroups that share a tile.
+/// The slots of a source. Config gives kTileM, kTileN, kTileK, kRingSlots, kCluster and kInBands.
+/// kBlocks: of 64 rows, of a warpgroup. kGroups: warpgroups that share a tile.
 template <class Config, class A, class B, int kBlocks, int kGroups> struct SlotsOfOperands {
   using TensorA = typename SlotTensor<A>::Type;
   using TensorB = typename SlotTensor<B>::Type;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
+  static constexpr int kCluster = Config::kCluster; ///< blocks with one B, and a row tile each
   static constexpr bool kInBands = Config::kInBands;
   static_assert(kTileK == kSlotDepth<TensorA> && kTileK == kSlotDepth<TensorB> &&
                     kTileM % 64 == 0 && kTileN % 64 == 0,
@@ -198,7 +218,7 @@ template <class Config, class A, class B, int kBlocks, int kGroups> struct Slots
   static constexpr int kPlaneOfB = kTileN / 64 * kSlotBlockBytes;
   static constexpr int kBytesOfA = TensorA::kPlanes * kPlaneOfA;
   static constexpr int kSlotBytes = kBytesOfA + TensorB::kPlanes * kPlaneOfB;
-  using Ring = SlotRing<Config::kRingSlots, kSlotBytes, kGroups>;
+  using Ring = SlotRing<Config::kRingSlots, kSlotBytes, kGroups, kCluster>;
   using Place = typename Ring::Place;
 
   static INGOT_DEVICE i32 slots_of(KRange k) { return slots_for<kTileK>(k); }
@@ -206,7 +226,7 @@ template <class Config, class A, class B, int kBlocks, int kGroups> struct Slots
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 Place& place) {
-    copy_operands<kTileM, kTileN, kBlocks, A, B>(params, tile, k, ring, place);
+    copy_operands<kTileM, kTileN, kBlocks, kCluster, kBytesOfA, A, B>(params, tile, k, ring, place);
   }
 
 protected:

@@ -18,13 +18,14 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   using TensorB = typename First::TensorB;
   using TensorC = typename SlotTensor<SecondB>::Type;
   static_assert(!TensorA::kScales, "no product removes scales");
+  static constexpr int kCluster = Config::kCluster;
   static constexpr bool kInBands = Config::kInBands;
   static constexpr int kShiftBytes = 0;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   /// A slot: A, then the B of each product.
   static constexpr int kSecondB = First::kBytesOfA + First::kPlaneOfB;
   static constexpr int kSlotBytes = kSecondB + First::kPlaneOfB;
-  using Ring = SlotRing<Config::kRingSlots, kSlotBytes, First::kGroups>;
+  using Ring = SlotRing<Config::kRingSlots, kSlotBytes, First::kGroups, kCluster>;
   using Place = typename Ring::Place;
 
   static INGOT_DEVICE i32 slots_of(KRange k) { return First::slots_of(k); }
@@ -32,11 +33,12 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 Place& place) {
-    SlotCopies<TensorA, kTileM, First::kBlocks> a(SlotTensor<A>::of(params), tile.batch, tile.row0,
-                                                  k.begin);
-    SlotCopies<TensorB, kTileN, 1> b(SlotTensor<B>::of(params), tile.batch, tile.col0, k.begin);
-    SlotCopies<TensorC, kTileN, 1> c(SlotTensor<SecondB>::of(params), tile.batch, tile.col0,
-                                     k.begin);
+    SlotCopies<TensorA, kTileM, First::kBlocks, 1> a(SlotTensor<A>::of(params), tile.batch,
+                                                     tile.row0, k.begin);
+    SlotCopies<TensorB, kTileN, 1, kCluster> b(SlotTensor<B>::of(params), tile.batch, tile.col0,
+                                               k.begin);
+    SlotCopies<TensorC, kTileN, 1, kCluster> c(SlotTensor<SecondB>::of(params), tile.batch,
+                                               tile.col0, k.begin);
 #pragma unroll 1
     for (i32 left = slots_of(k); left > 0; --left) {
       const u32 full = ring.begin_filling(place);

@@ -2,7 +2,7 @@
 // The mainloop of a product in TF32 by wgmma (sm_90a) whose B has contiguous columns. In shared
 // memory wgmma reads f32 only with contiguous k, but in registers an operand may lie in any way.
 // Only the first operand may be in registers. So the mainloop computes C^T = B^T A^T, with B^T in
-// registers. Config gives kTileM, kTileN, kTileK, kRingSlots and kInBands.
+// registers. Config gives kTileM, kTileN, kTileK, kRingSlots, kCluster and kInBands.
 #pragma once
 
 #include "ptx/shared.cuh"

@@ -19,5 +19,10 @@ INGOT_DEVICE void copy_box(u32 to, const TensorMap* map, i32 inner, i32 line, i3
   ingot_machine->copy_box(to, *map, {inner, line, batch}, mbarrier);
 }
 
+INGOT_DEVICE void copy_box_to(u16 blocks, u32 to, const TensorMap* map, i32 inner, i32 line,
+                              i32 batch, u32 mbarrier) {
+  ingot_machine->copy_box_to(blocks, to, *map, {inner, line, batch}, mbarrier);
+}
+
 } // namespace ptx
 } // namespace ingot

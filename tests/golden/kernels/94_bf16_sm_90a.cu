@@ -10,7 +10,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_bd4302c30032cc76 {
+namespace product_moments_859e43d7842809dd {
 using namespace ingot;
 
 struct Params {
@@ -99,11 +99,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
-                       kGroupRows = 8, kStepN = 256;
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_bd4302c30032cc76_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_859e43d7842809dd_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -117,11 +117,11 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
-                       kGroupRows = 8, kStepN = 256;
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_bd4302c30032cc76_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_859e43d7842809dd_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -139,10 +139,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_bd4302c30032cc76_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_859e43d7842809dd_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_bd4302c30032cc76
+} // namespace product_moments_859e43d7842809dd
 

@@ -69,7 +69,7 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_cd18e8ab8d1b20ea {
+namespace product_moments_704960aea0ac6cb3 {
 using namespace ingot;
 
 struct Params {
@@ -154,11 +154,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaHalvesMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 16, kRingSlots = 3,
-                       kTotalEvery = 2048, kGroupRows = 8, kStepN = 128;
+                       kCluster = 1, kTotalEvery = 2048, kGroupRows = 8, kStepN = 128;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_cd18e8ab8d1b20ea_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_704960aea0ac6cb3_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
@@ -169,16 +169,16 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaHalvesMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 16, kRingSlots = 3,
-                       kTotalEvery = 2048, kGroupRows = 8, kStepN = 128;
+                       kCluster = 1, kTotalEvery = 2048, kGroupRows = 8, kStepN = 128;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_cd18e8ab8d1b20ea_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_704960aea0ac6cb3_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   specialised<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_cd18e8ab8d1b20ea
+} // namespace product_moments_704960aea0ac6cb3
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
 namespace packed_a8909524fa83bd9c {

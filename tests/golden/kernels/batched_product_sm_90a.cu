@@ -6,7 +6,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_9b9f71b8dfc0ae23 {
+namespace product_b14046e017a1421a {
 using namespace ingot;
 
 struct Params {
@@ -56,11 +56,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
-                       kGroupRows = 8, kStepN = 128;
+                       kCluster = 1, kGroupRows = 8, kStepN = 128;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_9b9f71b8dfc0ae23_v0(const bf16* in0, const bf16* in1, bf16* out0,
+product_b14046e017a1421a_v0(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V0>>({in0, in1, out0, &map0, &map1});
@@ -73,11 +73,11 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
-                       kGroupRows = 8, kStepN = 128;
+                       kCluster = 1, kGroupRows = 8, kStepN = 128;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_9b9f71b8dfc0ae23_v1(const bf16* in0, const bf16* in1, bf16* out0,
+product_b14046e017a1421a_v1(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V1>>({in0, in1, out0, &map0, &map1});
@@ -94,9 +94,9 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_9b9f71b8dfc0ae23_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+product_b14046e017a1421a_v2(const bf16* in0, const bf16* in1, bf16* out0) {
   held<Kernel<V2>>({in0, in1, out0, nullptr, nullptr});
 }
 
-} // namespace product_9b9f71b8dfc0ae23
+} // namespace product_b14046e017a1421a
 

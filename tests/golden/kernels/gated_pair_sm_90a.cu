@@ -9,7 +9,7 @@
 // gated_0
 //   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
 //   v8 = div(1, v7); v9 = mul(v3, v8); v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
-namespace products_c244b4b59fb871d2 {
+namespace products_816576390e0ab088 {
 using namespace ingot;
 
 struct Params {
@@ -90,11 +90,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 16, kRingSlots = 4,
-                       kGroupRows = 8, kStepN = 128;
+                       kCluster = 1, kGroupRows = 8, kStepN = 128;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_c244b4b59fb871d2_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_816576390e0ab088_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -108,11 +108,11 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 16, kRingSlots = 4,
-                       kGroupRows = 8, kStepN = 128;
+                       kCluster = 1, kGroupRows = 8, kStepN = 128;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_c244b4b59fb871d2_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_816576390e0ab088_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -130,10 +130,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-products_c244b4b59fb871d2_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_816576390e0ab088_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              i64 d0) {
   held<Kernel<V2>>({in0, in1, in2, out0, nullptr, nullptr, nullptr, d0});
 }
 
-} // namespace products_c244b4b59fb871d2
+} // namespace products_816576390e0ab088
 

@@ -9,7 +9,7 @@
 
 // mixed_0
 //   v4 = matmul(x, v3)
-namespace product_9978b747e1eb8097 {
+namespace product_3dcd71a5ca7e068d {
 using namespace ingot;
 
 struct Params {
@@ -59,11 +59,11 @@ struct V0 {
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
-                       kGroupRows = 8, kStepN = 256;
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_9978b747e1eb8097_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_3dcd71a5ca7e068d_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   specialised<Kernel<V0>>({in0, in1, out0, packed0, &map0});
 }
@@ -75,11 +75,11 @@ struct V1 {
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
-                       kGroupRows = 8, kStepN = 256;
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_9978b747e1eb8097_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_3dcd71a5ca7e068d_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   specialised<Kernel<V1>>({in0, in1, out0, packed0, &map0});
 }
@@ -95,11 +95,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_9978b747e1eb8097_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+product_3dcd71a5ca7e068d_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
   held<Kernel<V2>>({in0, in1, out0, packed0, nullptr});
 }
 
-} // namespace product_9978b747e1eb8097
+} // namespace product_3dcd71a5ca7e068d
 
 // mixed_0_packed_a
 namespace packed_e06178139d99a8fe {

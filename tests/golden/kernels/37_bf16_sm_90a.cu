@@ -1,0 +1,144 @@
+#include "kernels/specialised.cuh"
+#include "tile/wgmma_mainloop.cuh"
+#include "tile/mapped.cuh"
+#include "kernels/held.cuh"
+#include "tile/mma_mainloop.cuh"
+
+// matmul_swish_sum_groupnorm_0
+//   v6 = matmul(x, w, transpose_b=true); v8 = add(v6, v7); v9 = neg(v8); v10 = exp(v9)
+//   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
+//   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
+//   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
+namespace product_moments_24ccee31300517e4 {
+using namespace ingot;
+
+struct Params {
+  const bf16* in0; // x: bf16[32768, 1024]
+  const bf16* in1; // w: bf16[4096, 1024]
+  const bf16* in2; // b: bf16[4096]
+  const bf16* in3; // bias: bf16[4096]
+  const bf16* in4; // gamma: bf16[4096]
+  const bf16* in5; // beta: bf16[4096]
+  bf16* out0; // output: bf16[32768, 4096]
+  const TensorMap* map0; // x: bf16[32768, 1024]
+  const TensorMap* map1; // w: bf16[4096, 1024]
+};
+
+template <class V> struct Kernel {
+  using Params = struct Params;
+  struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
+    using Mapped = MappedTensor<bf16, Major::k>;
+    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, false}; }
+    static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in0 + (mn * 1024 + k);
+    }
+  };
+  struct MatrixB : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
+    using Mapped = MappedTensor<bf16, Major::k>;
+    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map1, false}; }
+    static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
+      return p.in1 + (mn * 1024 + k);
+    }
+  };
+  using Source = typename V::template Mainloop<MatrixA, MatrixB>;
+  using In2 = ColumnVector<bf16, V::kVec_2, &Params::in2>;
+  using In3 = ColumnVector<bf16, V::kVec_2, &Params::in3>;
+  struct Tile0 {
+    using Operands = List<In2, In3>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 add = math::add(x.template tile<0>(), x.template operand<In2>());
+      const f32 neg = math::neg(add);
+      const f32 exp = math::short_form::exp(neg);
+      const f32 add_2 = math::add(exp, 1.0f);
+      const f32 div = math::short_form::reciprocal_bounded(add_2);
+      const f32 mul = math::mul(add, div);
+      return math::add(mul, x.template operand<In3>());
+    }
+  };
+  /// v18, v19 = moments(v17, axes=[2])
+  struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 64> {
+    static INGOT_DEVICE i64 count(const Params& p) { return 64; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 64; }
+  };
+  using In4 = ColumnVector<bf16, V::kVec_2, &Params::in4>;
+  using In5 = ColumnVector<bf16, V::kVec_2, &Params::in5>;
+  struct Out0Value {
+    using Operands = List<In4, In5>;
+    template <class X> static INGOT_DEVICE f32 eval(const X& x) {
+      const f32 sub = math::sub(x.template tile<0>(), x.template result<Moments, 0>());
+      const f32 add = math::add(x.template result<Moments, 1>(), 1e-05f);
+      const f32 rsqrt = math::rsqrt(add);
+      const f32 mul = math::mul(sub, rsqrt);
+      const f32 mul_2 = math::mul(mul, x.template operand<In4>());
+      return math::add(mul_2, x.template operand<In5>());
+    }
+  };
+  struct Out0 : Stored<bf16, Along::both, V::kVec, true, V::kStaged> {
+    static INGOT_DEVICE bf16* at(const Params& p, i64 batch, i64 row, i64 col) {
+      return p.out0 + (row * 4096 + col);
+    }
+  };
+  static constexpr int kMatmuls = 1, kSlots = 1;
+  using Stages = List<Map<Tile0, 0>, Reduce<Moments>, Store<Out0Value, Out0>>;
+  using CopiedAhead = List<In2, In3, In4, In5>;
+  static INGOT_DEVICE TileGrid grid(const Params& p) {
+    return {1, 32768, 4096, V::kTileM, V::kStepN, V::kGroupRows};
+  }
+  static INGOT_DEVICE i64 contraction(const Params& p, int matmul) { return 1024; }
+  static constexpr bool kSplitsK = false;
+};
+
+// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a mapped*8 b mapped*8 vec 2 staged-stores cluster 2
+struct V0 {
+  static constexpr OperandPath kPath = OperandPath::mapped;
+  static constexpr int kVec = 8, kVec_2 = 2;
+  static constexpr bool kStaged = true;
+  template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
+  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
+                       kCluster = 2, kGroupRows = 8, kStepN = 128;
+  static constexpr bool kInBands = false;
+};
+extern "C" __global__ void __launch_bounds__(384, 1)
+product_moments_24ccee31300517e4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
+                                    const __grid_constant__ TensorMap map0,
+                                    const __grid_constant__ TensorMap map1) {
+  specialised<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
+}
+
+// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a mapped*1 b mapped*1 vec 1 cluster 2
+struct V1 {
+  static constexpr OperandPath kPath = OperandPath::mapped;
+  static constexpr int kVec = 1, kVec_2 = 1;
+  static constexpr bool kStaged = false;
+  template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
+  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
+                       kCluster = 2, kGroupRows = 8, kStepN = 128;
+  static constexpr bool kInBands = false;
+};
+extern "C" __global__ void __launch_bounds__(384, 1)
+product_moments_24ccee31300517e4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
+                                    const __grid_constant__ TensorMap map0,
+                                    const __grid_constant__ TensorMap map1) {
+  specialised<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
+}
+
+// mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1
+struct V2 {
+  static constexpr OperandPath kPath = OperandPath::staged;
+  static constexpr int kVec = 1, kVec_2 = 1;
+  static constexpr bool kStaged = false;
+  template <class A, class B> using Mainloop = MmaMainloop<V2, A, B>;
+  static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
+                       kStages = 4, kStagedLoads = 8, kGroupRows = 8, kStepN = 128;
+  static constexpr Compute kCompute = Compute::bf16;
+};
+extern "C" __global__ void __launch_bounds__(256, 1)
+product_moments_24ccee31300517e4_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+                                    const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
+  held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
+}
+
+} // namespace product_moments_24ccee31300517e4
+
