@@ -128,7 +128,7 @@ TEST_CASE("stages: products of bf16 thirds need no local memory") {
                MatmulPrecision::highest);
 }
 
-TEST_CASE("stages: moments of columns behind turns of wgmma need no local memory") {
+TEST_CASE("stages: moments of columns behind wgmma need no local memory") {
   for (const auto& [type, precision] : {std::pair("bf16", MatmulPrecision::highest),
                                         {"f32", MatmulPrecision::high},
                                         {"f32", MatmulPrecision::highest}}) {

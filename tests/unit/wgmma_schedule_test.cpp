@@ -72,3 +72,15 @@ TEST_CASE("schedule: clusters share operands in large products whose warpgroups 
     CHECK(first(spec.c_str()).find("cluster") == std::string::npos);
   }
 }
+
+TEST_CASE("schedule: statistics of columns leave a long contraction its large tiles") {
+  CompileOptions options;
+  options.target = "sm_90a";
+  auto graph = parse_graph("graph g(x: bf16[16384, 4096], w: bf16[4096, 4096], b: bf16[4096]) {\n"
+                           "  h = linear(x, w, b)\n  return h, var(h, axis=0) }",
+                           "test");
+  const Compilation c = llvm::cantFail(compile_graph(llvm::cantFail(std::move(graph)), options));
+  const Schedule& product = c.schedules.front().front();
+  CHECK(is_wgmma(product.mainloop));
+  CHECK(product.tile_n == 256);
+}
