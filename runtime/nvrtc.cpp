@@ -54,6 +54,10 @@ namespace {
 // Since 12.9 NVRTC keeps PTX in the driver's cache. A hit there returns no ptxas report.
 constexpr const char* kNoCache = "--no-cache";
 constexpr const char* kSplitCompile = "--split-compile=0";
+// Leaves out declarations of textures and of the CUDA runtime, which kernels do not use (NVRTC
+// documentation, "Supported Compile Options"; since 12.4). Of a trivial kernel they take 11 of 25
+// ms.
+constexpr const char* kMinimal = "-minimal";
 constexpr const char* kMemoPrefix = "nvrtc-";
 
 llvm::Error check(const Functions& nvrtc, nvrtc_api::Result result, const char* call) {
@@ -148,7 +152,7 @@ std::string nvrtc_memo_name(const std::string& path) {
 
 std::vector<std::string> compile_options(const CompileRequest& request) {
   std::vector<std::string> options = {"-arch=" + request.arch, "--std=c++17", "-default-device",
-                                      "--ptxas-options=-v", kNoCache};
+                                      "--ptxas-options=-v",    kNoCache,      kMinimal};
   // NVRTC optimises and assembles several entries in parallel. The machine code is the same.
   if (llvm::StringRef(request.source).count("__global__") > 1) options.emplace_back(kSplitCompile);
   options.insert(options.end(), request.options.begin(), request.options.end());

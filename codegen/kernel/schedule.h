@@ -137,6 +137,8 @@ struct Schedule {
     return skeleton == Skeleton::specialised ? sizes::tile_owners(static_cast<int>(tile_threads()))
                                              : 1;
   }
+  /// Blocks that share a loaded row in a cluster.
+  int64_t blocks_of_a_row() const { return skeleton == Skeleton::kept ? cluster : 1; }
   /// Adjacent row tiles of a cluster's blocks.
   int64_t row_tiles_together() const { return skeleton == Skeleton::specialised ? cluster : 1; }
   /// True if both cut a matrix into the same tiles and parts. Only then may a kernel read the sums

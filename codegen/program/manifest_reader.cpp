@@ -32,15 +32,15 @@ struct Three {
 namespace {
 
 template <typename Kind, size_t N>
-bool read_word(const Value& json, const std::pair<Kind, llvm::StringLiteral> (&words)[N], Kind& out,
-               Path path) {
+bool read_word(const Value& json, const std::pair<Kind, llvm::StringLiteral> (&words)[N],
+               llvm::StringLiteral expected, Kind& out, Path path) {
   std::optional<llvm::StringRef> text = json.getAsString();
   for (const auto& [kind, word] : words)
     if (text == word) {
       out = kind;
       return true;
     }
-  path.report("expected one of the kinds that the schema lists");
+  path.report(expected);
   return false;
 }
 
@@ -87,15 +87,15 @@ static bool fromJSON(const Value& json, Expr& out, Path path) {
 }
 
 static bool fromJSON(const Value& json, ArgumentKind& out, Path path) {
-  return read_word(json, kArgumentWords, out, path);
+  return read_word(json, kArgumentWords, kArgumentsExpected, out, path);
 }
 
 static bool fromJSON(const Value& json, PredicateKind& out, Path path) {
-  return read_word(json, kPredicateWords, out, path);
+  return read_word(json, kPredicateWords, kPredicatesExpected, out, path);
 }
 
 static bool fromJSON(const Value& json, MapType& out, Path path) {
-  return read_word(json, kMapWords, out, path);
+  return read_word(json, kMapWords, kMapsExpected, out, path);
 }
 
 static bool fromJSON(const Value& json, Three& out, Path path) {

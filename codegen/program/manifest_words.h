@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for enumerations in a manifest. Its writer, reader and checker use them, and reports.
+// The words for enumerations in a manifest, and the texts for words that are none of them. Its
+// writer, reader and checker use them, and reports.
 #pragma once
 
 #include "codegen/program/program.h"
@@ -20,12 +21,16 @@ inline constexpr std::pair<ArgumentKind, llvm::StringLiteral> kArgumentWords[] =
     {ArgumentKind::state, "state"},
     {ArgumentKind::dim, "dim"},
     {ArgumentKind::tensormap, "tensormap"}};
+inline constexpr llvm::StringLiteral kArgumentsExpected =
+    "expected input, output, param, prepared, workspace, state, dim or tensormap";
 
 inline constexpr std::pair<PredicateKind, llvm::StringLiteral> kPredicateWords[] = {
     {PredicateKind::divisible, "divisible"}, {PredicateKind::aligned, "aligned"}};
+inline constexpr llvm::StringLiteral kPredicatesExpected = "expected divisible or aligned";
 
 inline constexpr std::pair<MapType, llvm::StringLiteral> kMapWords[] = {
     {MapType::f16, "f16"}, {MapType::bf16, "bf16"}, {MapType::tf32, "tf32"}};
+inline constexpr llvm::StringLiteral kMapsExpected = "expected f16, bf16 or tf32";
 
 template <class Kind, size_t N>
 llvm::StringRef word_in(const std::pair<Kind, llvm::StringLiteral> (&words)[N], Kind kind) {

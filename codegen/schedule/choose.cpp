@@ -103,7 +103,7 @@ ScheduleChoice choice_of(const Schedule& s) {
 namespace {
 
 /// Takes the candidate with so many slots, and with the chosen tile: the one that splits K, if it
-/// may.
+/// may. Blocks are in clusters only if those are chosen.
 llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
                        std::vector<Schedule>& schedules) {
   if (site.group.matmuls.empty())
@@ -116,7 +116,7 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
     const Schedule& s = candidate.front();
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
         !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m) ||
-        !takes(choice.tile_k, s.tile_k) || !takes(choice.cluster, s.cluster) ||
+        !takes(choice.tile_k, s.tile_k) || s.cluster != std::max<int64_t>(choice.cluster, 1) ||
         (choice.split_k == 1 && s.splits_k()))
       continue;
     schedules = std::move(candidate);

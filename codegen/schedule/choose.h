@@ -19,9 +19,10 @@ struct ScheduleChoice {
   int64_t per_row = 0;            ///< threads that share a loaded row
   int64_t held = 0;               ///< elements of a chunk of the row per thread
   int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM
-  int64_t cluster = 0;            ///< blocks that share a row in shared memory, or by wgmma B
-  int64_t tile_k = 0;             ///< by wgmma: k of a slot, 32 in TF32, else 64
-  int64_t wgmma = 0;              ///< slots of a product by wgmma; 0: by mma.sync or FMA
+  /// Blocks that share a row in shared memory. By wgmma: blocks that share the copies of B; 0: 1.
+  int64_t cluster = 0;
+  int64_t tile_k = 0; ///< by wgmma: k of a slot, 32 in TF32, else 64
+  int64_t wgmma = 0;  ///< slots of a product by wgmma; 0: by mma.sync or FMA
 
   /// `tile_m=128 stages=4`; empty without any.
   std::string text() const;

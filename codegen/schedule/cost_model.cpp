@@ -61,14 +61,15 @@ constexpr double kSplitting = 0.55; ///< share of their rate if warps split the 
 constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 // L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
 // apart over many tiles. Products of bf16 on an H100 by turns of 128x128, TB/s from L2: 31 tiles an
-// SM, of 8192 x 8192 by 8192 and by 1024, 11.8 and 11.6, in chain 39 9.7 to 11.4; 62 tiles an SM,
-// of 32768 x 4096 by 1024 and by 2048, 9.9 and 9.5.
+// SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7 to 11.4; 62 tiles an SM, of 32768 x
+// 4096 by 1024 and by 2048, 9.5 and 9.4, in chain 37 10.4.
 constexpr double kBulkCopies = 1.2;      ///< rate of bulk copies from L2, beside the device's
 constexpr double kBulkCopiesApart = 1.1; ///< the same of blocks that have drifted apart
-constexpr double kTilesTogether = 31, kTilesApart = 62; ///< tiles an SM, of one matrix
-// The same products by clusters of two take 1.13 to 1.19 times the time of their products by the
-// rate below, at 31 tiles as at 62.
-constexpr double kPaired = 1.14; ///< time of a cluster's mainloop, whose blocks wait for each other
+// On a line between the two counts, clusters are as fast as blocks alone at 45 tiles.
+constexpr double kTilesTogether = 45, kTilesApart = 62; ///< tiles an SM, of one matrix
+// By clusters of two the same products take 1.12 to 1.25 times their time at kWgmma, of which
+// shared memory alone takes 1.04.
+constexpr double kClustered = 1.14; ///< time of a cluster, beside that of its busiest unit
 // Products of bf16 on an H100, w as [N, K], us, by turns and by both warpgroups on a tile: 1024 x
 // 1024 by 1024 14.4, 12.4; 2048 x 1024 by 1024 15.0, 13.0; 4096 x 256 by 256 11.2, 9.1. Without
 // this factor, turns were predicted to be 1.5 us faster.
@@ -288,7 +289,7 @@ double Predictor::wgmma_mainloop(double depth) {
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
-  const double waits = s_.cluster > 1 ? kPaired : 1;
+  const double waits = s_.cluster > 1 ? kClustered : 1; // for the other block
   return waits * std::max({products, shared, cache, arriving(depth, cache)});
 }
 

@@ -182,21 +182,23 @@ bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
 /// `rounding`: f32 operands are mapped, and copies round them to TF32.
 enum class Maps : uint8_t { allowed, none, rounding };
 
-/// How blocks work together. `pairs`: those of a cluster of two share the copies of B. `split`:
-/// they share the K of a tile.
-enum class Blocks : uint8_t { alone, pairs, split };
-constexpr Blocks kWaysOfBlocks[] = {Blocks::alone, Blocks::pairs, Blocks::split};
+/// How blocks work together. `clusters`: two blocks with adjacent row tiles share the copies of B.
+/// `split`: they share the K of a tile.
+enum class Blocks : uint8_t { alone, clusters, split };
+constexpr Blocks kWaysOfBlocks[] = {Blocks::alone, Blocks::clusters, Blocks::split};
 
 /// Makes clusters of two blocks; false if they are not legal, or never pay. Measured on an H100 in
-/// ms, without and with them. Both warpgroups share a tile: chain 84 in f32 0.629 and 0.662,
-/// [32768, 4096] by 2048 in bf16 0.731 and 0.738. Packed operands: chain 37 in `high` 0.585 and
-/// 0.590.
-bool set_pairs(const ScheduleSite& site, Schedule& s) {
+/// ms, without and with them. Both warpgroups share a tile: chain 84 in f32 0.629 and 0.662, a
+/// product of bf16, 32768 x 4096 by 2048, 0.731 and 0.738. Packed operands: chain 37 in `high`
+/// 0.585 and 0.590.
+bool set_cluster(const ScheduleSite& site, Schedule& s) {
   s.cluster = 2;
   s.most_blocks = site.device.sm_count / s.cluster * s.cluster;
   const bool pays = s.tiles_at_a_time() > 1;
-  const bool is_mapped = s.operands.back().path == PathKind::mapped;
-  // A block copies whole blocks of B.
+  const bool is_mapped = llvm::all_of(matmul_sides(site.group), [&](MatmulSide of) {
+    return of.side == 0 || s.operands[of.index()].path == PathKind::mapped;
+  });
+  // Each block of a cluster copies whole groups of 64 columns of B.
   return pays && is_mapped && s.most_blocks > 0 &&
          s.tile_n % (s.cluster * sizes::kPackedRows) == 0 && s.group_rows % s.cluster == 0;
 }
@@ -231,7 +233,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
   s.in_bands = has_long_stages(site, s);
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;
-  if ((blocks == Blocks::pairs && !set_pairs(site, s)) ||
+  if ((blocks == Blocks::clusters && !set_cluster(site, s)) ||
       (blocks == Blocks::split && !set_split(site, s)))
     return std::nullopt;
   if (usual.vec > 1) s.vec = std::gcd(s.step_n, int64_t{2});

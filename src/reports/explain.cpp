@@ -208,8 +208,9 @@ void Explainer::describe_group(size_t index, KernelFacts& facts) {
   for (OpId op : group.ops) facts.ops.push_back(op_facts(graph_, op));
   facts.source = source_text(group);
   for (const Reduction& reduction : group.reductions)
-    facts.reductions.push_back(reduction_text(
-        graph_, group, reduction, compilation_.kernels[index].variants.front().schedule.cluster));
+    facts.reductions.push_back(
+        reduction_text(graph_, group, reduction,
+                       compilation_.kernels[index].variants.front().schedule.blocks_of_a_row()));
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
   facts.tuned = compilation_.choices[index].text();
 }

@@ -3,7 +3,7 @@
 // results, stages behind them, and the guard that computes tiles again whose rows do not suit.
 #include "codegen/schedule/choose.h"
 #include "ir/text/parser.h"
-#include "tests/emulation/cases.h"
+#include "tests/emulation/wgmma_cases.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -16,48 +16,10 @@ using namespace ingot::emulation;
 
 namespace {
 
-/// A case whose first kernel multiplies by wgmma.
-Case wgmma(const std::string& spec, std::vector<DimBindings> sizes = {{}}, int slots = 3) {
-  Case result{spec, std::move(sizes), MatmulPrecision::highest};
-  result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
-                           .thirds = std::numeric_limits<int64_t>::max()};
-  result.target = "sm_90a";
-  result.choice.wgmma = slots;
-  return result;
-}
-
 Case product(int m, int n, int k, const std::string& body) {
   return wgmma(fmt::format("graph g(a: f32[{0}, {2}], b: f32[{2}, {1}], s: f32[{2}]) {{\n"
                            "  return {3} }}",
                            m, n, k, body));
-}
-
-bool has_wgmma(const Case& one, const std::string& type = "f16x3") {
-  return schedules_of(one).find("wgmma " + type) == 0;
-}
-
-/// True if the first kernel multiplies by wgmma, and its blocks share k.
-bool is_split(const Case& one) {
-  const std::string schedules = schedules_of(one);
-  const llvm::StringRef first = llvm::StringRef(schedules).split('\n').first;
-  return first.starts_with("wgmma ") && first.contains(" split-k ");
-}
-
-struct Tile {
-  int m, n, warp_m, slots;
-};
-/// Tiles that both warpgroups share, and tiles of their own in one product of 64 rows or in two.
-constexpr Tile kTiles[] = {
-    {128, 256, 16, 3}, {128, 128, 16, 4}, {64, 256, 16, 4}, {128, 128, 32, 3}};
-
-/// A case of one product of 16-bit elements, with tiles of this shape.
-Case one_product(Case result, MatmulPrecision precision, const Tile& tile) {
-  result.precision = precision;
-  result.choice.tile_m = tile.m;
-  result.choice.tile_n = tile.n;
-  result.choice.warp_m = tile.warp_m;
-  result.choice.wgmma = tile.slots;
-  return result;
 }
 
 } // namespace
@@ -71,13 +33,13 @@ TEST_CASE("emulation: operands along the columns of tiles by wgmma") {
   const std::vector<DimBindings> widths = {
       {{"n", 264}}, {{"n", 130}}, {{"n", 131}}, {{"n", 5}}, {{"n", 0}}};
   for (const Tile& tile : kTiles) {
-    Case named = one_product(wgmma(spec, widths), MatmulPrecision::high, tile);
+    Case named = with_tile(wgmma(spec, widths), MatmulPrecision::high, tile);
     CHECK(has_wgmma(named, "f16x1"));
     std::string odd = spec;
     for (size_t at = 0; (at = odd.find("[n", at)) != std::string::npos;) odd.replace(at, 2, "[131");
     for (size_t at = 0; (at = odd.find(", n]", at)) != std::string::npos;)
       odd.replace(at, 4, ", 131]");
-    const Case fixed = one_product(wgmma(odd), MatmulPrecision::high, tile);
+    const Case fixed = with_tile(wgmma(odd), MatmulPrecision::high, tile);
     CHECK(check_cases({named, fixed}) == "");
   }
   const Case halves = wgmma("graph g(a: f32[70, 260], w: f32[n, 260], b: f32[n], c: bf16[n]) {\n"
@@ -87,9 +49,9 @@ TEST_CASE("emulation: operands along the columns of tiles by wgmma") {
   CHECK(check_cases({halves}) == "");
   // Blocks that share k, and stages in bands.
   const Case shared =
-      one_product(wgmma("graph g(a: f32[70, 1100], w: f32[264, 1100], b: f32[264]) {\n"
-                        "  return mish(gelu(mish(linear(a, w, b)))) }"),
-                  MatmulPrecision::high, {128, 256, 16, 3});
+      with_tile(wgmma("graph g(a: f32[70, 1100], w: f32[264, 1100], b: f32[264]) {\n"
+                      "  return mish(gelu(mish(linear(a, w, b)))) }"),
+                MatmulPrecision::high, {128, 256, 16, 3});
   CHECK(is_split(shared));
   CHECK(schedules_of(shared).find("in-bands") != std::string::npos);
   CHECK(check_cases({shared}) == "");
@@ -201,7 +163,7 @@ TEST_CASE("emulation: one product by wgmma of 16-bit operands, however they lie"
     CAPTURE(tile.m);
     CAPTURE(tile.n);
     const auto of = [&](const std::string& spec, P precision, std::vector<DimBindings> of = {{}}) {
-      return one_product(wgmma(spec, std::move(of)), precision, tile);
+      return with_tile(wgmma(spec, std::move(of)), precision, tile);
     };
     // A variant of its guard is for outputs aligned to 8 bytes alone.
     Case scaled = of(f32, P::high, sizes);
@@ -243,7 +205,7 @@ TEST_CASE("emulation: 16-bit operands are mapped, however they lie") {
     CAPTURE(tile.n);
     CAPTURE(tile.warp_m);
     const auto of = [&](const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
-      return one_product(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
+      return with_tile(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
     };
     for (const Case& one :
          {of(rows), of(batch), of(strided), of(slices), of(names, sizes), of(states)}) {
@@ -256,74 +218,6 @@ TEST_CASE("emulation: 16-bit operands are mapped, however they lie") {
     CHECK((schedules_of(transposed).find("a mapped") != std::string::npos) == (tile.warp_m == 16));
     CHECK(check_cases({transposed}) == "");
   }
-}
-
-TEST_CASE("emulation: products in TF32 by wgmma of operands that copies round") {
-  const std::string both = "graph g(a: f32[67, 300], b: f32[331, 300], c: f32[331]) {\n"
-                           "  return relu(linear(a, b, c)) }";
-  const std::string reduced = "graph g(a: f32[200, 36], w: f32[132, 36]) {\n"
-                              "  h = matmul(a, w, transpose_b=true)\n"
-                              "  return h - mean(h, axis=0, keepdim=true) }";
-  const std::string split = "graph g(a: f32[70, 1100], w: f32[140, 1100]) {\n"
-                            "  return matmul(a, w, transpose_b=true) }";
-  for (const Tile& tile : kTiles) {
-    CAPTURE(tile.m);
-    CAPTURE(tile.n);
-    for (const std::string& spec : {both, reduced, split}) {
-      CAPTURE(spec);
-      Case one = one_product(wgmma(spec), MatmulPrecision::high, tile);
-      one.choice.tile_k = 32;
-      CHECK(has_wgmma(one, "tf32"));
-      CHECK(check_cases({one}) == "");
-    }
-  }
-}
-
-TEST_CASE("emulation: swapped products in TF32 by wgmma, whatever the sizes") {
-  const std::string columns = "graph g(a: f32[300, 100], b: f32[100, 332], c: f32[332]) {\n"
-                              "  return gelu(matmul(a, b) + c) }";
-  const std::string whole = "graph g(a: f32[3, 256, 64], b: f32[3, 64, 128], c: f32[256, 128]) {\n"
-                            "  return matmul(a, b) * c }";
-  const std::string strided = "graph g(a: f32[65, 3, 136], b: f32[3, 136, 80]) {\n"
-                              "  return matmul(transpose(a, 0, 1), b) }";
-  const std::string slices = "graph g(a: f32[80, 192], b: f32[192, 300]) {\n"
-                             "  return matmul(a[8:75, 64:], b[:128, 4:284]), a[0, 0] }";
-  const std::string narrow = "graph g(a: f32[140, 68], b: f32[68, 60]) {\n"
-                             "  return cast(matmul(a, b), bf16) }";
-  const std::string names = "graph g(a: f32[b, m, 96], w: f32[96, 68], s: f32[]) {\n"
-                            "  return matmul(a, w) * s }";
-  const std::vector<DimBindings> sizes = {
-      {{"b", 2}, {"m", 270}}, {{"b", 1}, {"m", 1}}, {{"b", 1}, {"m", 0}}, {{"b", 0}, {"m", 5}}};
-  for (const Tile& tile : {Tile{256, 128, 256, 3}, Tile{128, 128, 128, 4}}) {
-    CAPTURE(tile.m);
-    const auto of = [&](const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
-      return one_product(wgmma(spec, std::move(sizes)), MatmulPrecision::high, tile);
-    };
-    for (const Case& one :
-         {of(columns), of(whole), of(strided), of(slices), of(narrow), of(names, sizes)}) {
-      CAPTURE(one.spec);
-      CHECK(has_wgmma(one, fmt::format("tf32 {}x128x32", tile.m)));
-      CHECK(check_cases({one}) == "");
-    }
-  }
-}
-
-TEST_CASE("emulation: blocks share the k of swapped tiles") {
-  Case shared = wgmma("graph g(x: f32[70, 1100], w: f32[1100, 140]) { return relu(matmul(x, w)) }");
-  shared.precision = MatmulPrecision::high;
-  shared.choice.wgmma = 4;
-  shared.choice.tile_m = shared.choice.warp_m = 128;
-  shared.choice.tile_k = 32;
-  CHECK(is_split(shared));
-  CHECK(check_cases({shared}) == "");
-}
-
-TEST_CASE("emulation: a product in TF32 of numbers that are not finite") {
-  Case swapped = wgmma("graph g(a: f32[70, 300], b: f32[300, 132]) { return matmul(a, b) }");
-  swapped.non_finite = true;
-  swapped = one_product(swapped, MatmulPrecision::high, {128, 128, 128, 4});
-  CHECK(has_wgmma(swapped, "tf32"));
-  CHECK(check_cases({swapped}) == "");
 }
 
 TEST_CASE("emulation: two products by wgmma over one left operand") {
@@ -342,7 +236,7 @@ TEST_CASE("emulation: two products by wgmma over one left operand") {
   for (const Tile& tile : {Tile{128, 128, 16, 3}, Tile{64, 128, 16, 4}}) {
     CAPTURE(tile.m);
     const auto of = [&](const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
-      return one_product(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
+      return with_tile(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
     };
     const Case mapped = of(gated(200, swish)), packed = of(gated(203, swish)),
                states = of(gated(200, sums)),
@@ -363,10 +257,10 @@ TEST_CASE("emulation: warpgroups take turns over tiles of one slot's k, and of n
   for (const Tile& tile : {kTiles[2], kTiles[3]})
     for (int64_t k : {64, 0}) {
       CAPTURE(k);
-      const Case turns = one_product(wgmma("graph g(a: bf16[700, k], b: bf16[519, k]) {\n"
-                                           "  return matmul(a, b, transpose_b=true) }",
-                                           {{{"k", k}}}),
-                                     MatmulPrecision::highest, tile);
+      const Case turns = with_tile(wgmma("graph g(a: bf16[700, k], b: bf16[519, k]) {\n"
+                                         "  return matmul(a, b, transpose_b=true) }",
+                                         {{{"k", k}}}),
+                                   MatmulPrecision::highest, tile);
       CHECK(has_wgmma(turns, "bf16"));
       const BuiltCase built = BuiltCase::make(turns);
       RunOptions options;
@@ -388,7 +282,7 @@ TEST_CASE("emulation: stages behind one product by wgmma, in turns and shared") 
   };
   for (const Tile& tile : kTiles)
     for (const Case& one : cases) {
-      const Case taken = one_product(one, MatmulPrecision::high, tile);
+      const Case taken = with_tile(one, MatmulPrecision::high, tile);
       CHECK(has_wgmma(taken, "f16x1"));
       CHECK(check_cases({taken}) == "");
     }
@@ -397,7 +291,7 @@ TEST_CASE("emulation: stages behind one product by wgmma, in turns and shared") 
 TEST_CASE("emulation: scaled f16 operands are rounded as TF32 is, with ties away from zero") {
   // 1 + 2^-11 lies between 1, which is even, and 1 + 2^-10.
   const Case ties = product(70, 130, 300, "matmul(a * 0.0 + 1.00048828125, b)");
-  CHECK(check_cases({one_product(ties, MatmulPrecision::high, kTiles[0])}) == "");
+  CHECK(check_cases({with_tile(ties, MatmulPrecision::high, kTiles[0])}) == "");
 }
 
 TEST_CASE("emulation: a guard computes the tiles again that one scaled product does not suit") {
@@ -410,7 +304,7 @@ TEST_CASE("emulation: a guard computes the tiles again that one scaled product d
   non_finite.non_finite = true;
   for (const Case& one : {some, non_finite})
     for (const Tile& tile : kTiles) {
-      const Case taken = one_product(one, MatmulPrecision::high, tile);
+      const Case taken = with_tile(one, MatmulPrecision::high, tile);
       CHECK(has_wgmma(taken, "f16x1"));
       CHECK(check_cases({taken}) == "");
     }
@@ -441,7 +335,7 @@ TEST_CASE("emulation: blocks share the k of tiles by wgmma") {
   for (const auto& [spec, precision, of_dims] : cases) {
     CAPTURE(spec);
     const bool is_halves = precision == P::highest && spec.find("f32") != std::string::npos;
-    Case one = one_product(wgmma(spec, of_dims), precision, {128, 128, 16, is_halves ? 3 : 4});
+    Case one = with_tile(wgmma(spec, of_dims), precision, {128, 128, 16, is_halves ? 3 : 4});
     CHECK(is_split(one));
     // A variant of a guard is for outputs aligned to 8 bytes alone.
     if (spec == empty) one.depth = Case::Depth::results;
@@ -452,7 +346,7 @@ TEST_CASE("emulation: blocks share the k of tiles by wgmma") {
 TEST_CASE("emulation: blocks share the k of wide tiles by wgmma, whose stages run in bands") {
   const std::string tail = "graph g(x: f32[70, 1100], param w: f32[264, 1100]) {\n"
                            "  return mish(gelu(mish(matmul(x, w, transpose_b=true)))) }";
-  const Case one = one_product(wgmma(tail), MatmulPrecision::high, {128, 256, 16, 3});
+  const Case one = with_tile(wgmma(tail), MatmulPrecision::high, {128, 256, 16, 3});
   CHECK(is_split(one));
   CHECK(schedules_of(one).find("in-bands") != std::string::npos);
   CHECK(check_cases({one}) == "");
@@ -463,8 +357,8 @@ TEST_CASE("emulation: blocks share the k of tiles that a guard computes again") 
                              "  return relu(matmul(a * exp(s * 30.0),\n"
                              "                     b * exp(reshape(s, [1100, 1]) * -30.0))) }";
   for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
-    const Case one = one_product(wgmma(skewed), precision,
-                                 {128, 128, 16, precision == MatmulPrecision::highest ? 3 : 4});
+    const Case one = with_tile(wgmma(skewed), precision,
+                               {128, 128, 16, precision == MatmulPrecision::highest ? 3 : 4});
     CHECK(is_split(one));
     CHECK(check_cases({one}) == "");
   }
@@ -493,6 +387,6 @@ TEST_CASE("emulation: rows that suit halves, which their bytes do not tell") {
   for (const Case& one : {few, too_few}) {
     CHECK(has_wgmma(one));
     CHECK(check_cases({one}) == "");
-    CHECK(check_cases({one_product(one, MatmulPrecision::high, kTiles[1])}) == "");
+    CHECK(check_cases({with_tile(one, MatmulPrecision::high, kTiles[1])}) == "");
   }
 }

@@ -84,11 +84,11 @@ TEST_CASE("cache key: every option of a compile is part of it") {
   };
   CHECK(options("__global__ void f();") ==
         std::vector<std::string>{"-arch=sm_80", "--std=c++17", "-default-device",
-                                 "--ptxas-options=-v", "--no-cache", "-lineinfo"});
+                                 "--ptxas-options=-v", "--no-cache", "-minimal", "-lineinfo"});
   CHECK(options("__global__ void f(); __global__ void g();") ==
         std::vector<std::string>{"-arch=sm_80", "--std=c++17", "-default-device",
-                                 "--ptxas-options=-v", "--no-cache", "--split-compile=0",
-                                 "-lineinfo"});
+                                 "--ptxas-options=-v", "--no-cache", "-minimal",
+                                 "--split-compile=0", "-lineinfo"});
 }
 
 TEST_CASE("compile service: memory, then disk, then the compiler") {

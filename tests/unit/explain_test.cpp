@@ -14,8 +14,9 @@ using namespace ingot;
 
 namespace {
 
-Explanation explained(const std::string& spec, const DimBindings& dims = {}) {
-  auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
+Explanation explained(const std::string& spec, const DimBindings& dims = {},
+                      const CompileOptions& options = {}) {
+  auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), options);
   if (!compilation) FAIL(take_error(compilation.takeError()).second);
   return llvm::cantFail(explain(*compilation, dims));
 }
@@ -119,6 +120,20 @@ TEST_CASE("explain: a kernel that merges partials holds their reductions") {
   REQUIRE(ops.size() == 2);
   CHECK(llvm::StringRef(ops[0]).ends_with("axes=[1]), merged from its partials"));
   CHECK(llvm::StringRef(ops[1]).contains(" = reduce_max("));
+}
+
+TEST_CASE("explain: blocks of a cluster share rows that are kept, not the tiles of products") {
+  CompileOptions hopper;
+  hopper.target = "sm_90a";
+  const auto product = explained("graph g(x: bf16[32768, 1024], w: bf16[4096, 1024]) {\n"
+                                 "  return group_norm(swish(linear(x, w)), groups=64) }",
+                                 {}, hopper);
+  REQUIRE(product.kernels.at(0).schedules.front().find(" cluster 2") != std::string::npos);
+  CHECK(product.kernels.at(0).reductions.at(0) ==
+        "moments over segments of each row (64 elements), in one block");
+  const auto rows = explained("graph g(x: f32[4096, 131072]) { return softmax(x) }", {}, hopper);
+  REQUIRE(rows.kernels.at(0).schedules.front().find(" cluster ") != std::string::npos);
+  CHECK(rows.kernels.at(0).reductions.at(0).find("in a cluster of ") != std::string::npos);
 }
 
 TEST_CASE("explain: merging is predicted from the number of states, not of reduced elements") {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/program/manifest.h"
 
+#include "codegen/program/manifest_words.h"
 #include "src/support/error.h"
 #include "tests/support/sample_module.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 #include <doctest/doctest.h>
 
@@ -50,6 +53,15 @@ TEST_CASE("manifest: an unbounded dimension has no upper bound in the text") {
   CHECK(manifest->module.dims[0].most == INT64_MAX);
 }
 
+TEST_CASE("manifest: the text for an unknown word lists all words of its table") {
+  const auto lists_all = [](const auto& words, llvm::StringRef text) {
+    return llvm::all_of(words, [&](const auto& word) { return text.contains(word.second); });
+  };
+  CHECK(lists_all(kArgumentWords, kArgumentsExpected));
+  CHECK(lists_all(kPredicateWords, kPredicatesExpected));
+  CHECK(lists_all(kMapWords, kMapsExpected));
+}
+
 TEST_CASE("manifest: reading errors name the place") {
   const std::string text = sample_text();
   CHECK(failure("[]") == "manifest: expected an object whose format is \"ingot-manifest\"");
@@ -59,8 +71,13 @@ TEST_CASE("manifest: reading errors name the place") {
   CHECK(failure(replaced(text, "\"sample_main_fast\"", "7")) ==
         "manifest: expected string at manifest.kernels[0].variants[0].entry");
   CHECK(failure(replaced(text, "\"kind\": \"workspace\"", "\"kind\": \"heap\""))
-            .find("expected one of the kinds that the schema lists at manifest.") !=
-        std::string::npos);
+            .find("expected input, output, param, prepared, workspace, state, dim or tensormap at "
+                  "manifest.") != std::string::npos);
+  CHECK(failure(replaced(text, "\"kind\": \"aligned\"", "\"kind\": \"even\""))
+            .find("expected divisible or aligned at manifest.") != std::string::npos);
+  CHECK(failure(replaced(text, "\"argument\": 0,\n              \"dtype\": \"f16\"",
+                         "\"argument\": 0,\n              \"dtype\": \"f32\""))
+            .find("expected f16, bf16 or tf32 at manifest.") != std::string::npos);
   CHECK(failure(replaced(text, "\"dtype\": \"f32\"", "\"dtype\": \"f31\""))
             .find("expected f32, f16, bf16, i32, i64 or bool at manifest.") != std::string::npos);
   CHECK(failure(replaced(text, "min(ceil_div(m, 128) * 2, 108)", "min(m")) ==

@@ -43,8 +43,8 @@ struct TileGrid {
   }
 
 private:
-  /// If the tile divides the extent, the compiler then knows that every tile is whole. Of a tile
-  /// past the last row it is not the end.
+  /// If the tile divides the extent, the compiler then knows that every tile is whole. For a tile
+  /// past the last row the result has no meaning.
   static INGOT_DEVICE i64 end_of(i64 first, i64 tile, i64 extent) {
     return (extent > 0 && extent % tile == 0) || first + tile < extent ? first + tile : extent;
   }

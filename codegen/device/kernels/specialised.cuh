@@ -127,7 +127,8 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     if constexpr (kTakesTurns) place.skip(Source::slots_of(k));
     copies.wait();
     const TileContext tile = place_of(unit);
-    if (kCluster > 1 && tile.row0 >= units.grid.rows) continue; // its rows are of another block
+    // A tile past the last row is multiplied for the other block, which needs its half of B.
+    if (kCluster > 1 && tile.row0 >= units.grid.rows) continue;
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
     copies.barrier();
     if constexpr (Source::kShiftBytes > 0) Source::finish(tile, copies.shifts(), fragment.v[0]);
