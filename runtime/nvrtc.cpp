@@ -55,8 +55,7 @@ namespace {
 constexpr const char* kNoCache = "--no-cache";
 constexpr const char* kSplitCompile = "--split-compile=0";
 // Leaves out declarations of textures and of the CUDA runtime, which kernels do not use (NVRTC
-// documentation, "Supported Compile Options"; since 12.4). Of a trivial kernel they take 11 of 25
-// ms.
+// documentation, "Supported Compile Options"; since 12.4).
 constexpr const char* kMinimal = "-minimal";
 constexpr const char* kMemoPrefix = "nvrtc-";
 

@@ -149,9 +149,9 @@ private:
 };
 
 /// By one thread: copies the operands of a tile, in ascending k. A slot holds the planes of A, then
-/// those of B, from kBytesOfA on. kBlocks: of A, for each warpgroup. kCluster: blocks that share B.
-template <int kTileM, int kTileN, int kBlocks, int kCluster, int kBytesOfA, class A, class B,
-          class Params, class Ring>
+/// those of B. kBlocks: of A, for each warpgroup. kCluster: blocks that share B.
+template <int kTileM, int kTileN, int kBlocks, int kCluster, class A, class B, class Params,
+          class Ring>
 INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 typename Ring::Place& place) {
   SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks, 1> a(SlotTensor<A>::of(params),
@@ -163,7 +163,7 @@ INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, K
     const u32 full = ring.begin_filling(place);
     const u32 to = ring.slot(place.slot);
     a.run(to, full);
-    b.run(to + kBytesOfA, full);
+    b.run(to + a.kBytes, full);
     place.advance();
   }
 }
@@ -226,7 +226,7 @@ template <class Config, class A, class B, int kBlocks, int kGroups> struct Slots
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 Place& place) {
-    copy_operands<kTileM, kTileN, kBlocks, kCluster, kBytesOfA, A, B>(params, tile, k, ring, place);
+    copy_operands<kTileM, kTileN, kBlocks, kCluster, A, B>(params, tile, k, ring, place);
   }
 
 protected:
