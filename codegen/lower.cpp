@@ -66,7 +66,7 @@ class Lowering {
 public:
   explicit Lowering(const ScheduledPlan& plan)
       : graph_(plan.graph), groups_(plan.plan.groups), target_(plan.target),
-        outlines_(plan.outlines), schedules_(plan.schedules) {}
+        outlines_(plan.outlines), schedules_(plan.schedules.begin(), plan.schedules.end()) {}
 
   LoweredPlan run();
   KernelCode run_one(size_t index);
@@ -83,6 +83,9 @@ private:
   void place_split(size_t index);
   PackedSource packed_source(size_t index, MatmulSide of) const;
   void place_packed(size_t index, MatmulSide of);
+  Buffer place_beside(size_t index, const PackedSource& source);
+  Buffer place_before(size_t index, MatmulSide of, const PackedSource& source);
+  std::string packed_name(size_t index, MatmulSide of, const PackedSource& source) const;
   void place_meetings(size_t index);
   Kernel build_group(size_t index) const;
   void add_guard(size_t index);
@@ -96,8 +99,8 @@ private:
   const Graph& graph_;
   const llvm::ArrayRef<Group> groups_;
   const Target& target_;
-  const llvm::ArrayRef<Kernel> outlines_;                 ///< by group
-  const llvm::ArrayRef<std::vector<Schedule>> schedules_; ///< by group
+  const llvm::ArrayRef<Kernel> outlines_;        ///< by group
+  std::vector<std::vector<Schedule>> schedules_; ///< by group
   Module module_;
   BufferMap buffers_;
   std::map<ArgumentKind, Space> spaces_;    ///< prepared memory, workspace and state
@@ -261,32 +264,55 @@ PackedSource Lowering::packed_source(size_t index, MatmulSide of) const {
   return {matmul.operands[of.side], packing, Expr(), Prologue{index, of.side, transposed}};
 }
 
-/// Packs a matmul's operand in a step before its kernel: once for all matmuls of one tensor, and
-/// once for all launches if it depends on params alone.
+/// `halves of x`
+std::string Lowering::packed_name(size_t index, MatmulSide of, const PackedSource& source) const {
+  const Op& matmul = graph_.op(groups_[index].matmuls[of.matmul].op);
+  return fmt::format("{} {}", facts_of(source.packing.format).text,
+                     moved_text(graph_, matmul.operands[of.side]));
+}
+
+/// Packs a matmul's operand in a step before its kernel, or A in the kernel itself if the schedule
+/// says so: once for all matmuls of one tensor, and once for all launches if it depends on params
+/// alone.
 void Lowering::place_packed(size_t index, MatmulSide of) {
-  const Group& group = groups_[index];
-  const Matmul& matmul = group.matmuls[of.matmul];
-  const auto key = std::pair(matmul.op, of.side);
+  const auto key = std::pair(groups_[index].matmuls[of.matmul].op, of.side);
+  const bool is_first_a = of == MatmulSide();
   const PackedSource source = packed_source(index, of);
   for (const auto& [known, buffer] : packed_)
     if (known == source) {
       buffers_.packed[key] = buffer;
+      if (is_first_a) // an earlier kernel has packed it
+        for (Schedule& schedule : schedules_[index]) schedule.packs_a = false;
       return;
     }
+  const bool is_beside = is_first_a && schedules_[index].front().packs_a;
+  buffers_.packed[key] = is_beside ? place_beside(index, source) : place_before(index, of, source);
+  packed_.emplace_back(source, buffers_.packed[key]);
+}
+
+/// The memory of an A that its own kernel packs.
+Buffer Lowering::place_beside(size_t index, const PackedSource& source) {
+  buffers_.pack_counters[groups_[index].matmuls.front().op] =
+      allocate(module_.state, ArgumentKind::state, "counters of packed rows",
+               pack_counters_bytes(source.packing, schedules_[index].front().tile_m));
+  return allocate(module_.workspace, ArgumentKind::workspace, packed_name(index, {}, source),
+                  packed_bytes(source.packing));
+}
+
+/// Adds the kernel that packs an operand. Returns the operand's memory.
+Buffer Lowering::place_before(size_t index, MatmulSide of, const PackedSource& source) {
+  const auto key = std::pair(groups_[index].matmuls[of.matmul].op, of.side);
   buffers_.packed[key] = Buffer();
   Kernel kernel = build_packing(site(index), of);
   if (depends_on_params_alone(graph_, kernel)) kernel.program = ProgramKind::prepare;
-  const Expr bytes = packed_bytes(source.packing);
-  const std::string operand = moved_text(graph_, graph_.op(matmul.op).operands[of.side]);
-  const Buffer buffer = allocate(
-      kernel.program, fmt::format("{} {}", facts_of(source.packing.format).text, operand), bytes);
-  buffers_.packed[key] = buffer;
-  packed_.emplace_back(source, buffer);
+  const Buffer buffer =
+      allocate(kernel.program, packed_name(index, of, source), packed_bytes(source.packing));
   for (KernelParameter& parameter : kernel.parameters)
     if (parameter.purpose == Purpose::packed) parameter.buffer = buffer;
   kernel.name = fmt::format("{}_{}_packed_{}{}", graph_.name(), index, of.side == 0 ? "a" : "b",
                             of.matmul == 0 ? "" : "2");
   add_beside(std::move(kernel));
+  return buffer;
 }
 
 /// Adds the kernel that computes the tiles again whose rows do not suit the format.

@@ -35,6 +35,7 @@ private:
   void write_source();
   void write_kept();
   void write_copied_ahead();
+  void write_packing();
   bool has_skeleton(Skeleton skeleton) const;
   /// Writes `using name = List<...>;` of the operands of these reads.
   void write_operands(const char* name, const std::vector<uint32_t>& reads);
@@ -205,6 +206,16 @@ void BodyWriter::write_copied_ahead() {
     write_operands("CopiedAhead", reads_along_columns(body_));
 }
 
+/// Writes whether the kernel packs its own A, and where its blocks meet.
+void BodyWriter::write_packing() {
+  if (!has_skeleton(Skeleton::specialised)) return;
+  const std::optional<uint32_t> counters = spell_.kernel().pack_counters;
+  out_.line("static constexpr bool kPacksA = {};", counters.has_value());
+  if (counters)
+    write_function(out_, "PackingBeside packing(const Params& p)",
+                   fmt::format("{{p.{}}}", spell_.parameter(*counters)));
+}
+
 void BodyWriter::write_grid() {
   {
     const std::string extents =
@@ -241,6 +252,7 @@ void BodyWriter::run() {
   write_list(out_, "using Stages = List<", types_, ">;");
   write_kept();
   write_copied_ahead();
+  write_packing();
   write_grid();
 }
 

@@ -138,7 +138,8 @@ std::string type_text(const KernelParameter& parameter) {
   case Purpose::packed: return "u8*";
   case Purpose::map: return "const TensorMap*";
   case Purpose::split_sums: return "f32*";
-  case Purpose::split_arrivals: return "u32*";
+  case Purpose::split_arrivals:
+  case Purpose::pack_counters: return "u32*";
   case Purpose::split_parts:
   case Purpose::packed_rows:
   case Purpose::dim: return "i64";

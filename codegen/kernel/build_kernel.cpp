@@ -214,6 +214,9 @@ Kernel Completion::run() {
   const Schedule& first = site_.schedules.front();
   if (reads_packed(first.mainloop))
     for (MatmulSide of : matmul_sides(group_)) is_mapped(first, of) ? add_map(of) : add_packed(of);
+  if (first.packs_a)
+    kernel_.pack_counters =
+        add(Purpose::pack_counters, site_.buffers.pack_counters.at(group_.matmuls.front().op));
   if (first.splits_k()) add_split();
   for (const Schedule& schedule : site_.schedules)
     kernel_.variants.push_back({schedule,

@@ -40,6 +40,7 @@ struct BufferMap {
   std::map<OpId, Cuts> cuts;                          ///< parts with a state each
   std::map<OpId, SplitBuffers> splits;                ///< split K of a kernel, by its first matmul
   std::map<std::pair<OpId, uint32_t>, Buffer> packed; ///< a matmul's operands
+  std::map<OpId, Buffer> pack_counters;               ///< of a kernel that packs its own A
 };
 
 /// The inputs with which kernels are completed.
@@ -60,6 +61,7 @@ struct MatmulSide {
   uint32_t side = 0; ///< 0: A, 1: B
   /// The index in Schedule::operands.
   size_t index() const { return 2 * matmul + side; }
+  friend bool operator==(const MatmulSide&, const MatmulSide&) = default;
 };
 
 /// The kernel that packs an operand.

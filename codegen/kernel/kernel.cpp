@@ -33,15 +33,16 @@ std::string KernelParameter::note() const {
 }
 
 std::vector<std::string> parameter_names(const std::vector<KernelParameter>& parameters) {
-  static const char* const words[] = {"in",   "out",      "states", "merged", "packed", "map",
-                                      "sums", "arrivals", "parts",  "rows",   "d"};
+  static const char* const words[] = {"in",   "out",      "states",   "merged", "packed", "map",
+                                      "sums", "arrivals", "counters", "parts",  "rows",   "d"};
   std::array<int, std::size(words)> counts{};
   std::vector<std::string> names;
   for (const KernelParameter& parameter : parameters) {
     const auto purpose = static_cast<size_t>(parameter.purpose);
     const bool is_sole =
         parameter.purpose == Purpose::split_sums || parameter.purpose == Purpose::split_arrivals ||
-        parameter.purpose == Purpose::split_parts || parameter.purpose == Purpose::packed_rows;
+        parameter.purpose == Purpose::pack_counters || parameter.purpose == Purpose::split_parts ||
+        parameter.purpose == Purpose::packed_rows;
     names.push_back(is_sole ? words[purpose]
                             : fmt::format("{}{}", words[purpose], counts[purpose]++));
   }

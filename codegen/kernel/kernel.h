@@ -25,6 +25,7 @@ enum class Purpose : uint8_t {
   map,            ///< the tensor map of a matmul's operand
   split_sums,     ///< sums of the blocks that share a tile (split K)
   split_arrivals, ///< arrival counters of these blocks
+  pack_counters,  ///< counters of the rows of A that the kernel packs itself
   split_parts,    ///< int64: the number of blocks that share a tile
   packed_rows,    ///< int64: the rows of an operand to pack
   dim,            ///< int64: a named dimension
@@ -303,6 +304,8 @@ struct Kernel {
   std::vector<KernelParameter> parameters; ///< in the order of a launch
   std::variant<TileBody, PackingBody> body;
   std::optional<SplitParameters> split;
+  /// Set if the kernel packs its own A: the parameter with the counters of packed rows.
+  std::optional<uint32_t> pack_counters;
   std::vector<Variant> variants; ///< in the order in which a launch tries them
   std::string name;              ///< a note: name of the graph and number of the kernel
   std::vector<std::string> ops;  ///< notes

@@ -100,6 +100,11 @@ Expr packed_bytes(const PackedOperand& operand) {
   return rows * (aligned * (size * sizes::kHalvesAligned) + record);
 }
 
+Expr pack_counters_bytes(const PackedOperand& a, int64_t tile_m) {
+  const int64_t of_launch = 2; // the next unit, and blocks that are done
+  return (dim_expr(a.batches) * ceil_div(dim_expr(a.rows), tile_m) + of_launch) * 4;
+}
+
 bool needs_guard(const Schedule& schedule) {
   const bool is_scaled =
       schedule.compute == ComputeType::f16x3 || schedule.compute == ComputeType::f16x1;
@@ -110,6 +115,7 @@ Schedule guard_schedule(const Schedule& schedule) {
   Schedule s = schedule;
   s.skeleton = Skeleton::held;
   s.total_every = 0;
+  s.packs_a = false;
   s.warp_m = 64;
   if (schedule.mainloop == MainloopKind::wgmma_halves) {
     s.mainloop = MainloopKind::guard;

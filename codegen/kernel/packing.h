@@ -31,6 +31,9 @@ void add_packed(Kernel& kernel, MatmulSide of, const PackedOperand& packing,
 /// The bytes of a packed operand.
 Expr packed_bytes(const PackedOperand& operand);
 
+/// The bytes of the counters of a kernel that packs its own A for tiles of so many rows.
+Expr pack_counters_bytes(const PackedOperand& a, int64_t tile_m);
+
 /// True if rows may not suit the format of a schedule's operands, so that a guard follows.
 bool needs_guard(const Schedule& schedule);
 

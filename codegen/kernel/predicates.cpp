@@ -30,7 +30,7 @@ public:
         const OperandSchedule& fetched = s.operands[2 * m + side];
         if (fetched.path == PathKind::mapped)
           add_aligned(operand.from.parameter, kMapAlignment);
-        else if (!is_wgmma(s.mainloop)) // else it is packed
+        else if (!is_wgmma(s.mainloop) || (s.packs_a && m == 0 && side == 0)) // else it is packed
           add(operand, fetched.vec);
       }
     for (const MemoryRead& read : body.frame.reads)

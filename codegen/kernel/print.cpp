@@ -93,8 +93,8 @@ void KernelPrinter::print(const PointExpr& expr, const PointFrame& frame) {
 
 void KernelPrinter::print_parameters() {
   static const char* const purposes[] = {
-      "read",       "write",          "states",      "merged states", "packed", "map",
-      "split sums", "split arrivals", "split parts", "packed rows",   "dim"};
+      "read",       "write",          "states",        "merged states", "packed",      "map",
+      "split sums", "split arrivals", "pack counters", "split parts",   "packed rows", "dim"};
   for (const auto& [k, parameter] : llvm::enumerate(kernel_.parameters)) {
     const bool is_tensor =
         parameter.purpose == Purpose::read || parameter.purpose == Purpose::write;

@@ -37,7 +37,7 @@ bool Schedule::multiplies_like(const Schedule& other) const {
   const auto numbers = [](const Schedule& s) {
     return std::tie(s.mainloop, s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m,
                     s.warp_n, s.slots, s.threads, s.promote_every, s.total_every, s.split_k,
-                    s.group_rows, s.cluster, s.operands);
+                    s.group_rows, s.cluster, s.packs_a, s.operands);
   };
   return numbers(*this) == numbers(other);
 }
@@ -71,7 +71,7 @@ std::string Schedule::text() const {
                      instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
                      warp_m, warp_n, slots, threads, paths, vec,
                      std::string(staged_stores ? " staged-stores" : "") +
-                         (in_bands ? " in-bands" : ""),
+                         (in_bands ? " in-bands" : "") + (packs_a ? " packs-a" : ""),
                      (promote_every > 0 ? fmt::format(" promote {}", promote_every) : "") +
                          (total_every > 0 ? fmt::format(" total {}", total_every) : ""),
                      splits_k()    ? fmt::format(" split-k at most {}", split_k)

@@ -119,6 +119,7 @@ struct Schedule {
   int64_t split_k = 1;        ///< the most parts; 1: K is not split
   int64_t split_depth = 0;    ///< the least K of a part
   int64_t split_blocks = 0;   ///< the most tiles times parts
+  bool packs_a = false;       ///< wgmma: the kernel packs its own A (kernels/packing_beside.cuh)
   bool in_bands = false;      ///< wgmma: the stages take a few rows of a thread at a time
   bool staged_stores = false; ///< rows are stored through shared memory, 16 bytes a thread
 

@@ -75,6 +75,11 @@ void Traffic::add(const TileBody& body) {
         elements_[*operand.packed].add_once(kernel_.parameters[*operand.packed].elements);
       else
         add(operand);
+  if (kernel_.pack_counters) {
+    const MatrixOperand& a = body.mainloops.front().operands[0];
+    add(a);
+    write(*a.packed);
+  }
   for (const MemoryRead& read : body.frame.reads)
     if (!is_wide(body, read.map)) elements_[read.parameter].add_once(read.elements);
   for (const Stage& stage : body.stages) {

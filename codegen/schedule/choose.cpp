@@ -48,7 +48,7 @@ constexpr ChoiceField kChoiceFields[] = {
     {"split_k", &ScheduleChoice::split_k}, {"per_row", &ScheduleChoice::per_row},
     {"held", &ScheduleChoice::held},       {"min_blocks", &ScheduleChoice::min_blocks},
     {"cluster", &ScheduleChoice::cluster}, {"tile_k", &ScheduleChoice::tile_k},
-    {"wgmma", &ScheduleChoice::wgmma}};
+    {"packs_a", &ScheduleChoice::packs_a}, {"wgmma", &ScheduleChoice::wgmma}};
 
 } // namespace
 
@@ -90,6 +90,7 @@ ScheduleChoice choice_of(const Schedule& s) {
     choice.tile_k = s.tile_k;
     choice.wgmma = s.slots;
     choice.cluster = s.cluster;
+    choice.packs_a = s.packs_a ? 1 : 0;
     return choice;
   }
   choice.min_blocks = s.min_blocks_per_sm;
@@ -110,14 +111,14 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
     return make_error(ErrorCode::unsupported, "a kernel without a matmul has no products by wgmma");
   const auto takes = [](int64_t chosen, int64_t is) { return chosen == 0 || chosen == is; };
   ScheduleChoice usual = choice;
-  usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = usual.cluster = 0;
+  usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = usual.cluster = usual.packs_a = 0;
   bool is_found = false;
   for (auto& candidate : wgmma_candidates(site, usual)) {
     const Schedule& s = candidate.front();
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
         !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m) ||
         !takes(choice.tile_k, s.tile_k) || s.cluster != std::max<int64_t>(choice.cluster, 1) ||
-        (choice.split_k == 1 && s.splits_k()))
+        s.packs_a != (choice.packs_a > 0) || (choice.split_k == 1 && s.splits_k()))
       continue;
     schedules = std::move(candidate);
     is_found = true;
@@ -148,6 +149,10 @@ Kernel with_operands(const ScheduleSite& site, const Schedule& schedule) {
     add_packed(kernel, of, packed_operand(site.graph, site.group, of, pack_format(schedule)),
                [] { return Buffer(); });
   }
+  if (schedule.packs_a) {
+    kernel.pack_counters = static_cast<uint32_t>(kernel.parameters.size());
+    kernel.parameters.push_back({Purpose::pack_counters, DType::f32, {}, {}, {}});
+  }
   return kernel;
 }
 
@@ -162,7 +167,7 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
   if (!reads_packed(schedule.mainloop)) return seconds;
   const auto& body = std::get<TileBody>(kernel.body);
   for (MatmulSide of : matmul_sides(site.group)) {
-    if (is_mapped(schedule, of)) continue;
+    if (is_mapped(schedule, of) || (schedule.packs_a && of == MatmulSide())) continue;
     const double elements = packed_in_launch(site.graph, site.group, of, params_only);
     if (elements == 0) continue;
     const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
@@ -210,7 +215,10 @@ void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
   if (candidates.empty()) return;
   const std::vector<bool> params_only = depends_only_on_params(site.graph);
   double least = launch_seconds(site, schedules.front(), params_only);
+  const bool has_fixed_rows = site.group.space.extent(site.group.domain.rows).is_fixed();
   for (auto& candidate : candidates) {
+    // With few rows, products wait for most of them. A launch may have few.
+    if (candidate.front().packs_a && !has_fixed_rows) continue;
     const double seconds = launch_seconds(site, candidate.front(), params_only);
     if (seconds >= least) continue;
     least = seconds;

@@ -21,8 +21,9 @@ struct ScheduleChoice {
   int64_t min_blocks = 0;         ///< blocks that fit the registers of an SM
   /// Blocks that share a row in shared memory. By wgmma: blocks that share the copies of B; 0: 1.
   int64_t cluster = 0;
-  int64_t tile_k = 0; ///< by wgmma: k of a slot, 32 in TF32, else 64
-  int64_t wgmma = 0;  ///< slots of a product by wgmma; 0: by mma.sync or FMA
+  int64_t tile_k = 0;  ///< by wgmma: k of a slot, 32 in TF32, else 64
+  int64_t packs_a = 0; ///< 1: a product by wgmma packs its own A
+  int64_t wgmma = 0;   ///< slots of a product by wgmma; 0: by mma.sync or FMA
 
   /// `tile_m=128 stages=4`; empty without any.
   std::string text() const;

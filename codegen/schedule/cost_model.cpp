@@ -432,9 +432,10 @@ KernelCost guard_cost(const Kernel& kernel, const DeviceSpec& device,
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims) {
   if (is_guard(schedule.mainloop)) return guard_cost(kernel, device, dims);
-  if (std::holds_alternative<TileBody>(kernel.body))
-    return Predictor(kernel, schedule, device, dims).run();
-  return packing_cost(kernel, schedule, device, dims);
+  if (std::holds_alternative<PackingBody>(kernel.body))
+    return packing_cost(kernel, schedule, device, dims);
+  const KernelCost cost = Predictor(kernel, schedule, device, dims).run();
+  return schedule.packs_a ? with_packing(cost, kernel, schedule, device, dims) : cost;
 }
 
 } // namespace ingot

@@ -36,6 +36,10 @@ KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceS
 KernelCost packing_cost(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                         const std::map<std::string, int64_t>& dims);
 
+/// The cost of a product that packs its own A, from its cost without that.
+KernelCost with_packing(KernelCost product, const Kernel& kernel, const Schedule& schedule,
+                        const DeviceSpec& device, const std::map<std::string, int64_t>& dims);
+
 /// The seconds of a kernel that packs an operand and moves so many bytes. `rows`: of all batches.
 double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
                        const DeviceSpec& device);

@@ -14,8 +14,10 @@
 #include "codegen/schedule/instructions.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/tile_step.h"
+#include "ir/passes/dataflow.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <numeric>
@@ -26,9 +28,8 @@ namespace {
 // One warpgroup copies, two multiply. A warp has all columns of a tile and 16 rows of each product
 // of 64 rows. Where the four warps of a warpgroup have all rows, the two take turns.
 constexpr int64_t kThreads = 3 * sizes::kWarpgroup;
-/// Registers of a thread that multiplies (kernels/specialised.cuh), and those of them that are for
-/// addresses, counters and the values of a stage.
-constexpr int64_t kRegisters = 232, kOtherRegisters = 45;
+/// Registers of a thread that multiplies for addresses, counters and the values of a stage.
+constexpr int64_t kOtherRegisters = 45;
 /// A swapped product's columns of two slots (tile/wgmma_swapped_mainloop.cuh).
 constexpr int64_t kColumnRegisters = 32;
 
@@ -51,7 +52,10 @@ constexpr TileShape kSwappedShapes[] = {
 bool has_registers(const TileBody& body, const Schedule& s) {
   const int64_t sums = s.tile_m * s.tile_n / s.tile_threads();
   const int64_t columns = s.mainloop == MainloopKind::wgmma_swapped ? kColumnRegisters : 0;
-  return body.tile_slots * sums + columns + kOtherRegisters <= kRegisters;
+  const int copying = s.packs_a ? sizes::beside_registers(s.compute == ComputeType::f16x3 ? 2 : 1)
+                                : sizes::kCopyingRegisters;
+  return body.tile_slots * sums + columns + kOtherRegisters <=
+         sizes::multiplying_registers(copying);
 }
 
 /// The columns of a schedule's tiles; false if tiles of its width are not legal.
@@ -183,9 +187,10 @@ bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
 enum class Maps : uint8_t { allowed, none, rounding };
 
 /// How blocks work together. `clusters`: two blocks with adjacent row tiles share the copies of B.
-/// `split`: they share the K of a tile.
-enum class Blocks : uint8_t { alone, clusters, split };
-constexpr Blocks kWaysOfBlocks[] = {Blocks::alone, Blocks::clusters, Blocks::split};
+/// `split`: they share the K of a tile. `packing`: they pack A for one another, beside products.
+enum class Blocks : uint8_t { alone, clusters, split, packing };
+constexpr Blocks kWaysOfBlocks[] = {Blocks::alone, Blocks::clusters, Blocks::split,
+                                    Blocks::packing};
 
 /// Makes clusters of two blocks; false if they are not legal, or never pay. Measured on an H100 in
 /// ms, without and with them. Both warpgroups share a tile: chain 84 in f32 0.629 and 0.662, a
@@ -210,6 +215,34 @@ bool set_split(const ScheduleSite& site, Schedule& s) {
   return s.splits_k() && s.tiles_at_a_time() == 1 && site.group.matmuls.size() == 1;
 }
 
+/// True if a kernel may pack its own A, whose rows are contiguous and belong to the launch.
+bool can_pack_a(const ScheduleSite& site) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  return site.group.matmuls.size() == 1 && has_contiguous_k(body.mainloops.front().operands[0]) &&
+         packed_in_launch(site.graph, site.group, {}, depends_only_on_params(site.graph)) > 0;
+}
+
+/// True if packing A beside products may pay. Three products of an element hide it. One product
+/// does only if warps read each row once, in whole vectors. Measured on an H100 in ms, packed
+/// before and beside, 32768 x 4096 by K: in `high` 1022 0.515 and 0.549, 2048 (16384 rows) 0.475
+/// and 0.599, in bf16 1023 0.475 and 0.561. Its kernel leaves few registers to 128 sums. By ptxas's
+/// word, no thread spills with 35 instructions (37) and rows of whole slots, one does with 31 in
+/// bands (168 bytes), and with rows of 1000 (8 bytes).
+bool set_packing(const ScheduleSite& site, Schedule& s) {
+  constexpr double kMostInstructions = 36; // of an element
+  s.packs_a = true;
+  // A launch of another variant, for tensors that no map describes, would pack nothing.
+  if (has_mapped(s)) return false;
+  if (s.compute == ComputeType::f16x3) return true;
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  const MatrixOperand& a = body.mainloops.front().operands[0];
+  const auto value = [](const Expr& e) { return static_cast<double>(assumed(e)); };
+  const int64_t depth = body.mainloops.front().depth.constant().value_or(INT64_MAX);
+  return s.compute == ComputeType::f16x1 && a.prologue.empty() &&
+         depth <= 32 * sizes::kPackedHeld && llvm::isPowerOf2_64(depth) && !s.in_bands &&
+         instructions_of_element(body, value) <= kMostInstructions;
+}
+
 /// A product of packed or mapped operands, with the stages of an sm_80 schedule. None if it is not
 /// legal.
 std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual,
@@ -231,6 +264,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
     if (maps == Maps::allowed) map_operands(site, s);
   }
   s.in_bands = has_long_stages(site, s);
+  if (blocks == Blocks::packing && !set_packing(site, s)) return std::nullopt;
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;
   if ((blocks == Blocks::clusters && !set_cluster(site, s)) ||
@@ -285,6 +319,7 @@ void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candi
   for (const TileShape& shape :
        is_swapped ? llvm::ArrayRef(kSwappedShapes) : llvm::ArrayRef(kShapes))
     for (const Blocks blocks : kWaysOfBlocks) {
+      if (blocks == Blocks::packing) continue; // all operands are mapped
       auto variants = variants_of(site, usual, shape, blocks, Maps::rounding);
       if (!variants.empty()) result.push_back(std::move(variants));
     }
@@ -293,8 +328,10 @@ void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candi
 /// Products of mapped 16-bit operands, and of packed ones.
 void add_unrounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
   if (!can_pack(site.graph, site.group)) return;
+  const bool packs = can_pack_a(site);
   for (const TileShape& shape : shapes_of(site, usual.front().compute))
     for (const Blocks blocks : kWaysOfBlocks) {
+      if (blocks == Blocks::packing && !packs) continue;
       auto variants = variants_of(site, usual, shape, blocks, Maps::allowed);
       // Where mma.sync has no such tile for tensors that no map describes, all operands are packed.
       // A split K takes a smaller tile instead.

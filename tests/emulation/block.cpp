@@ -81,22 +81,25 @@ bool Block::can_run() const {
   const bool is_ready =
       std::any_of(warps_.begin(), warps_.end(), [](const Warp& warp) { return warp.ready != 0; });
   return is_ready || !bulk_copies_.empty() ||
-         std::any_of(threads_.begin(), threads_.end(), [&](const Thread& thread) {
-           return thread.state == State::in_cluster && cluster_->has_passed(thread.arrivals - 1);
-         });
+         std::any_of(threads_.begin(), threads_.end(),
+                     [&](const Thread& thread) { return may_wake(thread); });
+}
+
+bool Block::may_wake(const Thread& thread) const {
+  if (thread.state == State::at_count) return *thread.counter >= thread.count;
+  return thread.state == State::in_cluster && cluster_->has_passed(thread.arrivals - 1);
 }
 
 Progress Block::resume() {
   pausing_ = false;
-  wake_in_cluster();
+  wake_waiting();
   while (done_ < static_cast<int>(threads_.size())) {
     // Copies that no thread waits for yet may land at any time.
     if (!bulk_copies_.empty() && random_() % patience_ < 4)
       land_bulk(random_() % bulk_copies_.size());
     thread = pick();
     if (thread < 0) {
-      if (bulk_copies_.empty())
-        return cluster_->blocks.size() > 1 ? Progress::paused : fail(deadlock());
+      if (bulk_copies_.empty()) return waits_for_others() ? Progress::paused : fail(deadlock());
       land_bulk(random_() % bulk_copies_.size());
       continue;
     }
@@ -382,11 +385,33 @@ void Block::wait_products(int32_t pending) {
   gather(product_waits_[thread / kWarpgroup], kWarpgroup, false);
 }
 
-/// Threads whose phase of the cluster's barrier has ended look again.
-void Block::wake_in_cluster() {
+/// Threads that waited for another block look again.
+void Block::wake_waiting() {
   for (size_t t = 0; t < threads_.size(); ++t)
-    if (threads_[t].state == State::in_cluster && cluster_->has_passed(threads_[t].arrivals - 1))
-      wake(static_cast<int>(t));
+    if (may_wake(threads_[t])) wake(static_cast<int>(t));
+}
+
+/// Whether a thread may wait for another block.
+bool Block::waits_for_others() const {
+  return cluster_->blocks.size() > 1 ||
+         std::any_of(threads_.begin(), threads_.end(),
+                     [](const Thread& thread) { return thread.state == State::at_count; });
+}
+
+void Block::count_up(uint32_t* counter) {
+  if (is_skipped(Operation::count_up)) return;
+  ++*counter;
+  wake_waiting();
+  let_others_run();
+}
+
+void Block::wait_for_count(const uint32_t* counter, uint32_t count) {
+  if (is_skipped(Operation::count_wait)) return;
+  while (*counter < count) {
+    threads_[thread].counter = counter;
+    threads_[thread].count = count;
+    leave(State::at_count);
+  }
 }
 
 uint32_t Block::rank_in_cluster() const {
@@ -396,7 +421,7 @@ uint32_t Block::rank_in_cluster() const {
 void Block::cluster_arrive() {
   if (is_skipped(Operation::cluster_arrival)) return;
   cluster_->arrive(threads_[thread].arrivals++);
-  wake_in_cluster();
+  wake_waiting();
   if (random_() % 64 == 0) let_others_run();
 }
 
@@ -431,14 +456,15 @@ void Block::store_to_block(uint32_t at, uint32_t word, uint32_t rank, uint32_t m
 }
 
 std::string Block::deadlock() const {
-  std::array<int, 7> count = {};
+  std::array<int, 8> count = {};
   for (const Thread& thread : threads_) ++count[static_cast<size_t>(thread.state)];
   const auto of = [&](State state) { return count[static_cast<size_t>(state)]; };
   return fmt::format("deadlock in block {}: {} threads wait at a barrier, {} for their warp's "
                      "lanes, {} for their group, {} for a phase of an mbarrier, {} for their "
-                     "cluster, {} are done",
+                     "cluster, {} for a count, {} are done",
                      block, of(State::at_barrier), of(State::in_exchange), of(State::in_group),
-                     of(State::at_phase), of(State::in_cluster), of(State::done));
+                     of(State::at_phase), of(State::in_cluster), of(State::at_count),
+                     of(State::done));
 }
 
 } // namespace ingot::emulation

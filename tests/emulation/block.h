@@ -31,8 +31,10 @@ enum class Operation : uint8_t {
   product_wait,  ///< of wgmma
   cluster_arrival,
   cluster_wait,
+  count_up,   ///< of a counter in memory
+  count_wait, ///< for a counter in memory
 };
-inline constexpr size_t kOperations = 10;
+inline constexpr size_t kOperations = 12;
 /// A number for each of them.
 using OperationCounts = std::array<int, kOperations>;
 
@@ -73,7 +75,7 @@ public:
              std::shared_ptr<Cluster> cluster);
   /// Runs until the block is done, or pauses. After a failure the block is not used again.
   Progress resume();
-  /// False: all threads wait, for other blocks of the cluster or forever.
+  /// False: all threads wait, for other blocks or forever.
   bool can_run() const;
   int threads() const { return static_cast<int>(threads_.size()); }
   /// The error, or an empty text.
@@ -84,6 +86,8 @@ public:
   bool barrier(bool value) override;
   void warp_barrier() override;
   void let_others_run() override;
+  void count_up(uint32_t* counter) override;
+  void wait_for_count(const uint32_t* counter, uint32_t count) override;
   const LaneWords* exchange(const LaneWords& mine) override;
   void copy_async(void* shared_to, const void* global, int32_t bytes, int32_t size) override;
   void commit_copies() override;
@@ -118,6 +122,7 @@ private:
     in_group,
     at_phase,
     in_cluster,
+    at_count,
     done
   };
   struct Copy {
@@ -135,6 +140,8 @@ private:
     std::vector<std::vector<std::function<void()>>> product_groups; ///< likewise
     uint32_t mbarrier = 0;                                          ///< at_phase: its address
     int arrivals = 0;                                               ///< in the cluster
+    const uint32_t* counter = nullptr;                              ///< at_count
+    uint32_t count = 0;                                             ///< for which it waits
   };
   /// A bulk copy in flight.
   struct BulkCopy {
@@ -159,7 +166,10 @@ private:
   bool gather(Gathering& gathering, int count, bool value);
   void wake(int index);
   void wake_at_phase(uint32_t mbarrier);
-  void wake_in_cluster();
+  /// True if a thread waits for another block, which has come far enough.
+  bool may_wake(const Thread& thread) const;
+  void wake_waiting();
+  bool waits_for_others() const;
   void stop(std::string problem);
   static void land(const Copy& copy);
   void start_bulk(BulkCopy copy);

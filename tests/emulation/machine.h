@@ -41,6 +41,10 @@ public:
   virtual void warp_barrier() = 0;
   /// Other blocks may get ahead of the running one here.
   virtual void let_others_run() = 0;
+  /// Adds 1 to a counter in memory, at which threads of any block may wait.
+  virtual void count_up(uint32_t* counter) = 0;
+  /// Until the counter has reached `count`.
+  virtual void wait_for_count(const uint32_t* counter, uint32_t count) = 0;
   /// All 32 lanes arrive; the words of lane l at result[l], valid until the lane's next call.
   virtual const LaneWords* exchange(const LaneWords& mine) = 0;
   /// Starts to copy `bytes` and zeros up to `size` (4, 8 or 16); part of the thread's open group.

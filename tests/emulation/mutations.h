@@ -39,6 +39,8 @@ inline constexpr Mutation kArrival = {"arrival", Operation::arrival};
 inline constexpr Mutation kPhaseWait = {"wait for a phase", Operation::phase_wait};
 inline constexpr Mutation kClusterArrival = {"arrival in the cluster", Operation::cluster_arrival};
 inline constexpr Mutation kClusterWait = {"wait for the cluster", Operation::cluster_wait};
+inline constexpr Mutation kCountUp = {"count", Operation::count_up};
+inline constexpr Mutation kCountWait = {"wait for a count", Operation::count_wait};
 inline constexpr Mutation kProductWait = {"wait for products", Operation::product_wait};
 
 /// Leaves out each of them in each kernel in turn; barriers only where there is shared memory.

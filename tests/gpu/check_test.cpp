@@ -210,6 +210,33 @@ TEST_CASE("gpu: products by clusters, whose blocks copy operands to each other")
   }
 }
 
+TEST_CASE("gpu: products that pack their own A") {
+  constexpr std::pair<Chain, MatmulPrecision> kPacking[] = {
+      {{"halves", "graph g(x: f32[8200, 260], w: f32[2056, 260], b: f32[2056]) {\n"
+                  "  return relu(linear(x, w, b)) }"},
+       MatmulPrecision::highest},
+      {{"a prologue", "graph g(x: f32[8200, 260], w: f32[260, 2056], s: f32[260]) {\n"
+                      "  return gelu(matmul(relu(x) * s, w)) }"},
+       MatmulPrecision::highest},
+      {{"scaled rows", "graph g(x: f32[8200, 512], w: f32[4104, 512], b: f32[4104]) {\n"
+                       "  return relu(linear(x, w, b)) }"},
+       MatmulPrecision::high},
+  };
+  auto native = native_device_spec();
+  if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "native";
+  options.native = *native;
+  for (const auto& [chain, precision] : kPacking) {
+    options.precision = precision;
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
+    REQUIRE(bool(compilation));
+    CHECK_MESSAGE(compilation->schedules.front().front().packs_a, std::string(chain.name));
+    check_chain(chain, options, {precision});
+  }
+}
+
 TEST_CASE("gpu: a graph with prepared data is prepared once for all sizes of a range") {
   auto gpu = ingot::testing::open_gpu();
   if (!gpu) return;

@@ -82,6 +82,36 @@ TEST_CASE("schedule: clusters share operands in large products whose warpgroups 
   }
 }
 
+TEST_CASE("schedule: a product packs its own A where that hides the packing") {
+  const auto first = [](const std::string& spec, MatmulPrecision precision) {
+    const std::string text = schedules(spec.c_str(), precision, "sm_90a");
+    return llvm::StringRef(text).split('\n').first.str();
+  };
+  const std::string linear = ") { return swish(linear(x, w))";
+  const std::string many = "x: f32[32768, 1024], w: f32[4096, 1024]";
+  for (MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+    const std::string taken = first(many + linear, precision);
+    CHECK(llvm::StringRef(taken).contains(" packs-a"));
+  }
+  const std::string others[] = {
+      "x: f32[1024, 8192], w: f32[8192, 8192]",        // products wait for all rows
+      "param x: f32[32768, 1024], w: f32[4096, 1024]", // packed once, ahead of launches
+      "x: f32[m, 1024], w: f32[4096, 1024]",           // m may be small
+      "x: f32[1024, 32768], w: f32[4096, 1024]",       // rows are not contiguous
+  };
+  for (const std::string& tensors : others) {
+    CAPTURE(tensors);
+    const bool is_turned = llvm::StringRef(tensors).contains("[1024, 32768]");
+    const std::string taken =
+        first(tensors + (is_turned ? ") { return swish(matmul(transpose(x, [1, 0]), w, "
+                                     "transpose_b=true))"
+                                   : linear),
+              MatmulPrecision::highest);
+    CHECK(llvm::StringRef(taken).starts_with("wgmma f16x3"));
+    CHECK_FALSE(llvm::StringRef(taken).contains("packs-a"));
+  }
+}
+
 TEST_CASE("schedule: statistics of columns leave a long contraction its large tiles") {
   CompileOptions options;
   options.target = "sm_90a";

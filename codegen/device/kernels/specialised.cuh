@@ -5,6 +5,7 @@
 // turns: then one's stages run beside the other's products.
 #pragma once
 
+#include "kernels/packing_beside.cuh"
 #include "kernels/scheduler.cuh"
 #include "tile/bands.cuh"
 #include "tile/copied_ahead.cuh"
@@ -18,6 +19,8 @@ namespace ingot {
 // A kernel K is as in kernels/held.cuh, but its Source has a Ring, and copy, multiply and finish
 // (tile/wgmma_operands.cuh). It also has
 //   CopiedAhead   List of the operands that are copied ahead
+//   kPacksA       whether it packs its own A, and then
+//   packing(params)   a PackingBeside
 
 /// Dynamic shared memory of a kernel.
 template <class K> struct SpecialisedBytes {
@@ -48,8 +51,13 @@ template <class K> struct CopiesOfWarpgroup {
 
   INGOT_DEVICE void start(const typename K::Params& params, const TileContext& tile) const {
     L::copy(params, tile);
-    if constexpr (K::Source::kShiftBytes > 0) K::Source::copy_shifts(params, tile, shifts());
+    if constexpr (!K::kPacksA) start_shifts(params, tile);
     if constexpr (kAny) ptx::cp_async_commit();
+  }
+  /// Once the tile's last slot has been waited for: then its rows are packed.
+  INGOT_DEVICE void start_packed(const typename K::Params& params, const TileContext& tile) const {
+    if constexpr (K::kPacksA) start_shifts(params, tile);
+    if constexpr (K::kPacksA && kAny) ptx::cp_async_commit();
   }
   INGOT_DEVICE void wait() const {
     if constexpr (kAny) ptx::cp_async_wait<0>();
@@ -59,11 +67,18 @@ template <class K> struct CopiesOfWarpgroup {
   INGOT_DEVICE void barrier() const {
     if constexpr (kAny) ptx::group_barrier(1 + Bytes::kOwners + warpgroup, sizes::kWarpgroup);
   }
+
+private:
+  INGOT_DEVICE void start_shifts(const typename K::Params& params, const TileContext& tile) const {
+    if constexpr (K::Source::kShiftBytes > 0) K::Source::copy_shifts(params, tile, shifts());
+  }
 };
 
-/// Registers of a thread. A block of three warpgroups is launched with 168 each, and 40 + 2 * 232
-/// is 3 * 168. With 24 a copying thread spills.
-constexpr int kCopyingRegisters = 40, kMultiplyingRegisters = 232;
+/// Registers of a thread that copies, and may pack.
+template <class K> constexpr int copying_registers() {
+  if constexpr (K::kPacksA) return sizes::beside_registers(K::MatrixA::Packed::kPlanes);
+  return sizes::kCopyingRegisters;
+}
 
 /// The units of a launch: its tiles, or their parts of K.
 template <class K> struct Units {
@@ -116,9 +131,11 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     Fragment<L, K::kSlots> fragment;
     if constexpr (kTakesTurns) ring.wait_for_turn(owner, tiles++);
     const auto seen = [&] {
-      if constexpr (!kTakesTurns) return;
-      ptx::warp_barrier();
-      if (thread % 32 == 0) ring.pass_turn(owner);
+      if constexpr (kTakesTurns) {
+        ptx::warp_barrier();
+        if (thread % 32 == 0) ring.pass_turn(owner);
+      }
+      copies.start_packed(params, place_of(unit));
     };
     if constexpr (K::kMatmuls == 1)
       Source::multiply(thread, k, ring, place, fragment.v[0], seen);
@@ -149,6 +166,32 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
   }
 }
 
+/// By the first warpgroup: copies the operands of the block's tiles, by one thread. Other warps
+/// pack A, if the kernel does.
+template <class K>
+INGOT_DEVICE void copy_tiles(const typename K::Params& params, const Units<K>& units,
+                             typename K::Source::Ring ring) {
+  using Source = typename K::Source;
+  typename Source::Place place;
+  const bool is_first = ptx::uniform(ptx::thread_index() / 32) == 0;
+  if constexpr (K::kPacksA) {
+    using A = typename K::MatrixA;
+    const BesidePacking<A, Source::kTileM> packing = {A::packed(params), K::packing(params)};
+    if (!is_first) return packing.pack(params);
+    if (!ptx::elect()) return;
+    for (i64 unit = ptx::block_index(); unit < units.count(); unit += ptx::block_count()) {
+      const TileContext tile = units.place(unit, 0, nullptr);
+      packing.wait(tile);
+      Source::copy(params, tile, units.range(unit), ring, place);
+    }
+    packing.finish();
+  } else {
+    if (!is_first || !ptx::elect()) return;
+    for (i64 unit = ptx::block_index(); unit < units.count(); unit += ptx::block_count())
+      Source::copy(params, units.place(unit, 0, nullptr), units.range(unit), ring, place);
+  }
+}
+
 template <class K> INGOT_DEVICE void specialised(const typename K::Params& params) {
   using Source = typename K::Source;
   static_assert(SpecialisedBytes<K>::kOwners * Source::Layout::kThreads == 2 * sizes::kWarpgroup,
@@ -168,15 +211,12 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
     ptx::block_barrier();
   }
   if (ptx::uniform(ptx::thread_index() / sizes::kWarpgroup) != 0) {
-    ptx::take_registers<kMultiplyingRegisters>();
+    ptx::take_registers<sizes::multiplying_registers(copying_registers<K>())>();
     multiply_tiles<K>(params, units, ring);
     return;
   }
-  ptx::give_registers<kCopyingRegisters>();
-  typename Source::Place place;
-  if (ptx::uniform(ptx::thread_index() / 32) != 0 || !ptx::elect()) return;
-  for (i64 unit = ptx::block_index(); unit < units.count(); unit += ptx::block_count())
-    Source::copy(params, units.place(unit, 0, nullptr), units.range(unit), ring, place);
+  ptx::give_registers<copying_registers<K>()>();
+  copy_tiles<K>(params, units, ring);
 }
 
 } // namespace ingot

@@ -72,6 +72,9 @@ INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
+/// The value of the warp's first lane. All 32 lanes take part.
+INGOT_DEVICE u32 from_first_lane(u32 value) { return __shfl_sync(0xffffffffu, value, 0); }
+
 /// Returns `value`, but not even the assembler can see through the call: the value of the first
 /// lane. All 32 lanes take part with the same value.
 INGOT_DEVICE i64 unknown(i64 value) {

@@ -14,6 +14,11 @@ struct alignas(64) TensorMap {
 
 namespace ptx {
 
+/// Orders this thread's accesses to global memory with bulk copies, which access memory by another
+/// way: its writes before the fence with copies that start later, and copies that it starts after
+/// the fence with writes that it has seen (PTX ISA, "Async proxy").
+INGOT_DEVICE void order_with_copies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
+
 /// Starts a copy of adjacent bytes to the shared address `to`. Addresses and `bytes` are multiples
 /// of 16.
 INGOT_DEVICE void copy_bulk(u32 to, const void* global, u32 bytes, u32 mbarrier) {

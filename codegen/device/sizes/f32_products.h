@@ -17,8 +17,15 @@ inline constexpr int kPackingThreads = 256, kPackingRows = kPackingThreads / 32,
 inline constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
 /// Packed operands (tile/packed.cuh) come in blocks of so many rows and k.
 inline constexpr int kPackedRows = 64, kPackedDepth = 64;
-/// Elements of a row that a thread of the packing_rows skeleton holds.
+/// Elements of a row that a thread holds while it packs the row.
 inline constexpr int kPackedHeld = 32;
+
+/// A product that packs its own A (kernels/packing_beside.cuh): the warps of a block that pack, and
+/// the rows that a warp takes at a time.
+inline constexpr int kBesideWarps = 3, kBesideUnit = 2;
+/// Registers of a thread that packs rows into so many planes. With 88, one that splits into halves
+/// spills.
+constexpr int beside_registers(int planes) { return planes == 1 ? 72 : 104; }
 
 } // namespace sizes
 } // namespace ingot

@@ -29,6 +29,12 @@ constexpr int kWarpgroup = 128; ///< threads
 /// The groups of `threads` that have tiles of their own, of two warpgroups that multiply.
 constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 
+/// Registers of a thread of the specialised skeleton that copies. With 24 it spills.
+constexpr int kCopyingRegisters = 40;
+/// Those of a thread that multiplies, where one that copies has `copying`. A block of three
+/// warpgroups is launched with 168 each.
+constexpr int multiplying_registers(int copying) { return (3 * 168 - copying) / 2; }
+
 /// Threads along a row of a SIMT tile, and the group's threads.
 constexpr int simt_threads_n(int rows) { return rows < 64 ? 32 : 16; }
 constexpr int kSimtThreads = 256;

@@ -32,8 +32,11 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     clear(acc);
     if constexpr (kTotals) clear(total);
     i32 since_total = 0;
-    for (i32 left = Source::slots_of(k); left > 0; --left) {
+    i32 left = Source::slots_of(k);
+    if (left == 0) seen();
+    for (; left > 0; --left) {
       ring.wait_until_full(place);
+      if (left == 1) seen();
       ptx::pin(part);
       ptx::wgmma_fence();
       const u64 slot = place.slot * (Source::kSlotBytes >> 4);
@@ -56,7 +59,6 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
         since_total = 0;
       }
     }
-    seen();
     if constexpr (kTotals) add(total, acc);
   }
 

@@ -14,4 +14,12 @@ INGOT_DEVICE u32 count_arrival(u32* counter, u32 last) {
   return before;
 }
 
+INGOT_DEVICE u32 take_number(u32* counter, u32 last) { return count_arrival(counter, last); }
+
+INGOT_DEVICE void count_up(u32* counter) { ingot_machine->count_up(counter); }
+
+INGOT_DEVICE void wait_for_count(const u32* counter, u32 count) {
+  ingot_machine->wait_for_count(counter, count);
+}
+
 } // namespace ingot::ptx

@@ -68,6 +68,10 @@ INGOT_DEVICE f32 shuffle_xor(f32 value, i32 mask) {
   return value;
 }
 
+INGOT_DEVICE u32 from_first_lane(u32 value) {
+  return ingot_machine->exchange({{value}})[0].word[0];
+}
+
 INGOT_DEVICE i32 uniform(i32 value) {
   return static_cast<i32>(ingot_machine->exchange({{static_cast<u32>(value)}})[0].word[0]);
 }

@@ -9,7 +9,7 @@
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_24ccee31300517e4 {
+namespace product_moments_414f075fbfde6980 {
 using namespace ingot;
 
 struct Params {
@@ -81,6 +81,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Map<Tile0, 0>, Reduce<Moments>, Store<Out0Value, Out0>>;
   using CopiedAhead = List<In2, In3, In4, In5>;
+  static constexpr bool kPacksA = false;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 32768, 4096, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -99,7 +100,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_24ccee31300517e4_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_414f075fbfde6980_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -117,7 +118,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_24ccee31300517e4_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_414f075fbfde6980_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -135,10 +136,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_24ccee31300517e4_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_414f075fbfde6980_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_24ccee31300517e4
+} // namespace product_moments_414f075fbfde6980
 

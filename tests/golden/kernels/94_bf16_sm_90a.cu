@@ -10,7 +10,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_859e43d7842809dd {
+namespace product_moments_3cdaa378869ebd54 {
 using namespace ingot;
 
 struct Params {
@@ -85,6 +85,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Map<Tile0, 0>, Reduce<Moments>, Store<Out0Value, Out0>>;
   using CopiedAhead = List<In2, In3, In4, In5>;
+  static constexpr bool kPacksA = false;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -103,7 +104,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_859e43d7842809dd_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_3cdaa378869ebd54_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -121,7 +122,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_859e43d7842809dd_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_3cdaa378869ebd54_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -139,10 +140,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_859e43d7842809dd_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_3cdaa378869ebd54_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_859e43d7842809dd
+} // namespace product_moments_3cdaa378869ebd54
 

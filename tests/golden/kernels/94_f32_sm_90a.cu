@@ -69,7 +69,7 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_704960aea0ac6cb3 {
+namespace product_moments_696e01f75a23b4b0 {
 using namespace ingot;
 
 struct Params {
@@ -141,6 +141,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Map<Tile0, 0>, Reduce<Moments>, Store<Out0Value, Out0>>;
   using CopiedAhead = List<In2, In3, In4>;
+  static constexpr bool kPacksA = false;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 1024, 8192, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -158,7 +159,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_704960aea0ac6cb3_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_696e01f75a23b4b0_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
@@ -173,12 +174,12 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_704960aea0ac6cb3_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_696e01f75a23b4b0_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   specialised<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_704960aea0ac6cb3
+} // namespace product_moments_696e01f75a23b4b0
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
 namespace packed_a8909524fa83bd9c {

@@ -6,7 +6,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_b14046e017a1421a {
+namespace product_369b6fc0badac9d3 {
 using namespace ingot;
 
 struct Params {
@@ -42,6 +42,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Store<Held<0>, Out0>>;
   using CopiedAhead = List<>;
+  static constexpr bool kPacksA = false;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {128, 512, 2048, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -60,7 +61,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_b14046e017a1421a_v0(const bf16* in0, const bf16* in1, bf16* out0,
+product_369b6fc0badac9d3_v0(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V0>>({in0, in1, out0, &map0, &map1});
@@ -77,7 +78,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_b14046e017a1421a_v1(const bf16* in0, const bf16* in1, bf16* out0,
+product_369b6fc0badac9d3_v1(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V1>>({in0, in1, out0, &map0, &map1});
@@ -94,9 +95,9 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_b14046e017a1421a_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+product_369b6fc0badac9d3_v2(const bf16* in0, const bf16* in1, bf16* out0) {
   held<Kernel<V2>>({in0, in1, out0, nullptr, nullptr});
 }
 
-} // namespace product_b14046e017a1421a
+} // namespace product_369b6fc0badac9d3
 

@@ -9,7 +9,7 @@
 // gated_0
 //   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
 //   v8 = div(1, v7); v9 = mul(v3, v8); v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
-namespace products_816576390e0ab088 {
+namespace products_7fc90e623a3de497 {
 using namespace ingot;
 
 struct Params {
@@ -74,6 +74,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 2, kSlots = 2;
   using Stages = List<Store<Out0Value, Out0>>;
   using CopiedAhead = List<>;
+  static constexpr bool kPacksA = false;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, p.d0, 5632, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -94,7 +95,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_816576390e0ab088_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_7fc90e623a3de497_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -112,7 +113,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_816576390e0ab088_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_7fc90e623a3de497_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -130,10 +131,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-products_816576390e0ab088_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_7fc90e623a3de497_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              i64 d0) {
   held<Kernel<V2>>({in0, in1, in2, out0, nullptr, nullptr, nullptr, d0});
 }
 
-} // namespace products_816576390e0ab088
+} // namespace products_7fc90e623a3de497
 

@@ -9,7 +9,7 @@
 
 // mixed_0
 //   v4 = matmul(x, v3)
-namespace product_3dcd71a5ca7e068d {
+namespace product_6c17d0911f867445 {
 using namespace ingot;
 
 struct Params {
@@ -45,6 +45,7 @@ template <class V> struct Kernel {
   static constexpr int kMatmuls = 1, kSlots = 1;
   using Stages = List<Store<Held<0>, Out0>>;
   using CopiedAhead = List<>;
+  static constexpr bool kPacksA = false;
   static INGOT_DEVICE TileGrid grid(const Params& p) {
     return {1, 4096, 4096, V::kTileM, V::kStepN, V::kGroupRows};
   }
@@ -63,7 +64,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_3dcd71a5ca7e068d_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_6c17d0911f867445_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   specialised<Kernel<V0>>({in0, in1, out0, packed0, &map0});
 }
@@ -79,7 +80,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_3dcd71a5ca7e068d_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_6c17d0911f867445_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   specialised<Kernel<V1>>({in0, in1, out0, packed0, &map0});
 }
@@ -95,11 +96,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_3dcd71a5ca7e068d_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+product_6c17d0911f867445_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
   held<Kernel<V2>>({in0, in1, out0, packed0, nullptr});
 }
 
-} // namespace product_3dcd71a5ca7e068d
+} // namespace product_6c17d0911f867445
 
 // mixed_0_packed_a
 namespace packed_e06178139d99a8fe {

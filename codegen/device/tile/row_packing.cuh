@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs one row of an operand whose rows are contiguous (tile/packed.cuh), by some threads and
+// without shared memory for its elements. Called by the kernels that pack an operand, and by
+// products that pack their own A.
+#pragma once
+
+#include "tile/packed.cuh"
+#include "tile/prologue.cuh"
+#include "tile/vector.cuh"
+
+namespace ingot {
+
+/// X: a matrix operand of major k, with Packed. kPerRow: the threads of a row, whole warps. kHeld:
+/// chunks that a thread has in registers at a time. A longer row that is scaled is read twice: in
+/// the search for its largest element, and for the split.
+template <class X, int kPerRow, int kHeld> struct RowPacking {
+  using To = typename X::Packed;
+  using Split = typename To::Split;
+  static_assert(X::kMajor == Major::k, "rows are contiguous");
+  static constexpr int kChunk = To::kChunk;
+  using Chunk = Vector<f32, kChunk>;
+
+  /// The elements of a row from k on. Those outside the matrix are zero.
+  template <class Params>
+  static INGOT_DEVICE Chunk load(const Params& params, const To& to, i64 batch, i64 row, i64 k) {
+    using Cells = PrologueCells<typename X::Prologue::Operands, Major::k, X::kVec>;
+    Chunk chunk = {};
+#pragma unroll
+    for (int first = 0; first < kChunk; first += X::kVec) {
+      if (row >= to.rows || k + first >= to.depth) continue;
+      const auto raw = load_vector<X::kVec>(X::at(params, batch, row, k + first));
+      Cells cells;
+      cells.fetch(params, batch, row, k + first);
+#pragma unroll
+      for (int j = 0; j < X::kVec; ++j)
+        chunk.v[first + j] = X::Prologue::eval(
+            ProloguePoint<X, Params>{params, cells, InRegister<typename X::Element>::load(raw.v[j]),
+                                     j, batch, row, k + first + j});
+    }
+    return chunk;
+  }
+
+  /// By the threads of a row, of which this is number `lane`. combined(value, region, combine): the
+  /// combination of the values of all of them, in region 0, 1 or 2 of memory that they share.
+  template <class Params, class Combined>
+  static INGOT_DEVICE void run(const Params& params, const To& to, i64 batch, i64 row, i64 lane,
+                               Combined combined) {
+    const i64 chunks = to.stored_chunks();
+    Chunk held[kHeld];
+    auto load_from = [&](i64 first) {
+#pragma unroll
+      for (int i = 0; i < kHeld; ++i)
+        held[i] = load(params, to, batch, row, (first + i * kPerRow + lane) * kChunk);
+    };
+    u32 largest = 0;
+    if constexpr (Split::kScales) {
+#pragma unroll 1
+      for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
+        load_from(first);
+#pragma unroll
+        for (int i = 0; i < kHeld; ++i) {
+#pragma unroll
+          for (int j = 0; j < kChunk; ++j) {
+            const u32 bits = ptx::as_bits(math::abs(held[i].v[j]));
+            largest = bits > largest ? bits : largest;
+          }
+        }
+      }
+      largest = combined(largest, 0, [](u32 a, u32 b) { return a > b ? a : b; });
+    }
+    Split split(largest);
+#pragma unroll 1
+    for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
+      if (!Split::kScales || chunks > kHeld * kPerRow) load_from(first);
+#pragma unroll
+      for (int i = 0; i < kHeld; ++i) {
+        const i64 chunk = first + i * kPerRow + lane;
+        Vector<typename To::Element, kChunk> planes[To::kPlanes];
+        split.run(held[i], planes);
+        if (chunk < chunks) to.put(batch, row, chunk * kChunk, planes);
+      }
+    }
+    if constexpr (Split::kScales) {
+      split.strong = combined(split.strong, 1, [](u32 a, u32 b) { return a + b; });
+      split.weak = combined(split.weak, 2, [](u32 a, u32 b) { return a | b; });
+      if (row < to.rows && lane == 0) to.put_record(batch, row, split.record(largest, to.depth));
+    }
+  }
+};
+
+/// The combination of the values of a warp's lanes, in all of them.
+template <class Combine> INGOT_DEVICE u32 combined_in_warp(u32 value, Combine combine) {
+#pragma unroll
+  for (int mask = 1; mask < 32; mask *= 2) value = combine(value, ptx::shuffle_xor(value, mask));
+  return value;
+}
+
+} // namespace ingot
