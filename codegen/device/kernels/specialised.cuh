@@ -74,11 +74,11 @@ private:
   }
 };
 
-/// Registers of a thread that copies, and may pack.
-template <class K> constexpr int copying_registers() {
-  if constexpr (K::kPacksA) return sizes::beside_registers(K::MatrixA::Packed::kPlanes);
-  return sizes::kCopyingRegisters;
-}
+/// Registers of a thread that copies, and may pack, and of one that multiplies.
+template <class K, bool kPacks = K::kPacksA> constexpr int kCopying = sizes::kCopyingRegisters;
+template <class K>
+constexpr int kCopying<K, true> = sizes::beside_registers(K::MatrixA::Packed::kPlanes);
+template <class K> constexpr int kMultiplying = sizes::multiplying_registers(kCopying<K>);
 
 /// The units of a launch: its tiles, or their parts of K.
 template <class K> struct Units {
@@ -211,11 +211,11 @@ template <class K> INGOT_DEVICE void specialised(const typename K::Params& param
     ptx::block_barrier();
   }
   if (ptx::uniform(ptx::thread_index() / sizes::kWarpgroup) != 0) {
-    ptx::take_registers<sizes::multiplying_registers(copying_registers<K>())>();
+    ptx::take_registers<kMultiplying<K>>();
     multiply_tiles<K>(params, units, ring);
     return;
   }
-  ptx::give_registers<copying_registers<K>()>();
+  ptx::give_registers<kCopying<K>>();
   copy_tiles<K>(params, units, ring);
 }
 

@@ -30,7 +30,7 @@ constexpr int kWarpgroup = 128; ///< threads
 constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 
 /// Registers of a thread of the specialised skeleton that copies. With 24 it spills.
-constexpr int kCopyingRegisters = 40;
+inline constexpr int kCopyingRegisters = 40;
 /// Those of a thread that multiplies, where one that copies has `copying`. A block of three
 /// warpgroups is launched with 168 each.
 constexpr int multiplying_registers(int copying) { return (3 * 168 - copying) / 2; }
