@@ -272,14 +272,16 @@ std::string Lowering::packed_name(size_t index, MatmulSide of, const PackedSourc
 }
 
 /// Packs a matmul's operand in a step before its kernel, or A in the kernel itself if the schedule
-/// says so: once for all matmuls of one tensor, and once for all launches if it depends on params
-/// alone.
+/// says so. It is packed once for all matmuls of one tensor, and once for all launches if it
+/// depends on params alone.
 void Lowering::place_packed(size_t index, MatmulSide of) {
   const auto key = std::pair(groups_[index].matmuls[of.matmul].op, of.side);
   const bool is_first_a = of == MatmulSide();
   const PackedSource source = packed_source(index, of);
   for (const auto& [known, buffer] : packed_)
     if (known == source) {
+      INGOT_ASSERT(of.side == 0 || !schedules_[index].front().packs_a ||
+                   buffer.place != buffers_.packed.at({key.first, 0}).place);
       buffers_.packed[key] = buffer;
       if (is_first_a) // an earlier kernel has packed it
         for (Schedule& schedule : schedules_[index]) schedule.packs_a = false;
@@ -292,6 +294,8 @@ void Lowering::place_packed(size_t index, MatmulSide of) {
 
 /// The memory of an A that its own kernel packs.
 Buffer Lowering::place_beside(size_t index, const PackedSource& source) {
+  for (const Schedule& schedule : schedules_[index])
+    INGOT_ASSERT(schedule.packs_a && schedule.tile_m == schedules_[index].front().tile_m);
   buffers_.pack_counters[groups_[index].matmuls.front().op] =
       allocate(module_.state, ArgumentKind::state, "counters of packed rows",
                pack_counters_bytes(source.packing, schedules_[index].front().tile_m));

@@ -101,8 +101,7 @@ Expr packed_bytes(const PackedOperand& operand) {
 }
 
 Expr pack_counters_bytes(const PackedOperand& a, int64_t tile_m) {
-  const int64_t of_launch = 2; // the next unit, and blocks that are done
-  return (dim_expr(a.batches) * ceil_div(dim_expr(a.rows), tile_m) + of_launch) * 4;
+  return (dim_expr(a.batches) * ceil_div(dim_expr(a.rows), tile_m) + sizes::kBesideCounters) * 4;
 }
 
 bool needs_guard(const Schedule& schedule) {

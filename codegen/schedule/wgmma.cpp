@@ -215,10 +215,14 @@ bool set_split(const ScheduleSite& site, Schedule& s) {
   return s.splits_k() && s.tiles_at_a_time() == 1 && site.group.matmuls.size() == 1;
 }
 
-/// True if a kernel may pack its own A, whose rows are contiguous and belong to the launch.
+/// True if a kernel may pack its own A, whose rows are contiguous and belong to the launch. A tile
+/// waits for its rows of A alone, so B is another matrix. Rows have elements, so that each tile
+/// waits before it reads their shifts.
 bool can_pack_a(const ScheduleSite& site) {
-  const auto& body = std::get<TileBody>(site.kernel.body);
-  return site.group.matmuls.size() == 1 && has_contiguous_k(body.mainloops.front().operands[0]) &&
+  const Mainloop& loop = std::get<TileBody>(site.kernel.body).mainloops.front();
+  const auto& [a, b] = loop.operands;
+  return site.group.matmuls.size() == 1 && has_contiguous_k(a) && !is_same_matrix(a, b) &&
+         loop.depth.constant().value_or(0) > 0 &&
          packed_in_launch(site.graph, site.group, {}, depends_only_on_params(site.graph)) > 0;
 }
 

@@ -112,6 +112,17 @@ TEST_CASE("schedule: a product packs its own A where that hides the packing") {
   }
 }
 
+TEST_CASE("schedule: a product of a matrix with itself does not pack its own A") {
+  // A tile waits for its rows alone, and reads others as columns.
+  for (const char* spec :
+       {"x: f32[16384, 1024]) { return relu(linear(x, x))",
+        "x: f32[8, 8192, 1024]) { return relu(matmul(x, x, transpose_b=true))"}) {
+    const std::string taken = schedules(spec, MatmulPrecision::highest, "sm_90a");
+    CHECK(taken.find("wgmma f16x3") != std::string::npos);
+    CHECK(taken.find("packs-a") == std::string::npos);
+  }
+}
+
 TEST_CASE("schedule: statistics of columns leave a long contraction its large tiles") {
   CompileOptions options;
   options.target = "sm_90a";

@@ -18,7 +18,9 @@ struct PackingBeside {
 
   INGOT_DEVICE u32* next() const { return counters; }
   INGOT_DEVICE u32* done() const { return counters + 1; }
-  INGOT_DEVICE u32* packed(i64 row_tile) const { return counters + 2 + row_tile; }
+  INGOT_DEVICE u32* packed(i64 row_tile) const {
+    return counters + sizes::kBesideCounters + row_tile;
+  }
 };
 
 // No block waits for a block that may not have begun: warps take units as they come, and pack those
@@ -74,6 +76,7 @@ template <class X, int kTileM> struct BesidePacking {
   }
 
   /// By the copying thread of each block, after its last wait. The last one sets the counters back.
+  /// Each count was seen by a thread that has arrived here, so none comes after that.
   INGOT_DEVICE void finish() const {
     const auto last = static_cast<u32>(ptx::block_count() - 1);
     if (ptx::count_arrival(meeting.done(), last) != last) return;

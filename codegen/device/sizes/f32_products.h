@@ -23,6 +23,8 @@ inline constexpr int kPackedHeld = 32;
 /// A product that packs its own A (kernels/packing_beside.cuh): the warps of a block that pack, and
 /// the rows that a warp takes at a time.
 inline constexpr int kBesideWarps = 3, kBesideUnit = 2;
+/// The counters of a launch before those of its row tiles: the next unit, and blocks that are done.
+inline constexpr int kBesideCounters = 2;
 /// Registers of a thread that packs rows into so many planes. With 88, one that splits into halves
 /// spills.
 constexpr int beside_registers(int planes) { return planes == 1 ? 72 : 104; }

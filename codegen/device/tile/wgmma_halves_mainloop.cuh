@@ -32,9 +32,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     clear(acc);
     if constexpr (kTotals) clear(total);
     i32 since_total = 0;
-    i32 left = Source::slots_of(k);
-    if (left == 0) seen();
-    for (; left > 0; --left) {
+    for (i32 left = Source::slots_of(k); left > 0; --left) {
       ring.wait_until_full(place);
       if (left == 1) seen();
       ptx::pin(part);
