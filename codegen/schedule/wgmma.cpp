@@ -226,12 +226,13 @@ bool can_pack_a(const ScheduleSite& site) {
          packed_in_launch(site.graph, site.group, {}, depends_only_on_params(site.graph)) > 0;
 }
 
-/// True if packing A beside products may pay. Three products of an element hide it. One product
-/// does only if warps read each row once, in whole vectors. Measured on an H100 in ms, packed
-/// before and beside, 32768 x 4096 by K: in `high` 1022 0.515 and 0.549, 2048 (16384 rows) 0.475
-/// and 0.599, in bf16 1023 0.475 and 0.561. Its kernel leaves few registers to 128 sums. By ptxas's
-/// word, no thread spills with 35 instructions (37) and rows of whole slots, one does with 31 in
-/// bands (168 bytes), and with rows of 1000 (8 bytes).
+/// Makes the kernel pack its own A; false if that is not legal, or never pays. Three products of an
+/// element hide the packing. One product does only if warps read each row once, in whole vectors.
+/// Measured on an H100 in ms, packed before and beside, 32768 x 4096 by K: in `high` 1022 0.515 and
+/// 0.549, 2048 (16384 rows) 0.475 and 0.599, in bf16 1023 0.475 and 0.561. Beside 128 sums few
+/// registers are left. By ptxas's word, no thread spills with 35 instructions (37) if K is a power
+/// of two, which makes addresses of blocks shifts; one spills with 31 instructions in bands (168
+/// bytes), and where K is 768 (248 bytes).
 bool set_packing(const ScheduleSite& site, Schedule& s) {
   constexpr double kMostInstructions = 36; // of an element
   s.packs_a = true;
@@ -323,7 +324,6 @@ void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candi
   for (const TileShape& shape :
        is_swapped ? llvm::ArrayRef(kSwappedShapes) : llvm::ArrayRef(kShapes))
     for (const Blocks blocks : kWaysOfBlocks) {
-      if (blocks == Blocks::packing) continue; // all operands are mapped
       auto variants = variants_of(site, usual, shape, blocks, Maps::rounding);
       if (!variants.empty()) result.push_back(std::move(variants));
     }
