@@ -7,6 +7,9 @@
 beside-torch  each chain of tests/chains in bf16, TF32 and f32, beside eager PyTorch, torch.compile
               in its default mode and cuBLAS's product of the chain's x and w alone. Contenders take
               turns in one process, each call behind a flush of the L2 cache
+feed-forward  the same of a SwiGLU block in bf16, whose spec is in this file
+families      each chain by the sources of sm_80 and by those of the card's best family, in turns;
+              nothing where sm_80 is the best
 chains        `ingot bench` of products with a tail: shares of the GPU's rate of products, the
               tail's time, the host's time of a launch
 rows          `ingot bench` of rows without a product: shares of the rate of the driver's copy
@@ -38,16 +41,25 @@ PRECISIONS = {"bf16": ("bf16", "highest", "medium"), "TF32": ("f32", "high", "hi
 #: Chains of the part `chains`, by the number that begins their file's name.
 TAILS = ("12", "22", "37", "94", "99")
 
+#: Expression and shape.
 ROWS = {
-    "layer norm": "layer_norm(x)",
-    "group norm, 256 groups": "group_norm(x, groups=256)",
-    "softmax": "softmax(x)",
-    "logsumexp over rows": "logsumexp(x, axis=1)",
-    "mish(gelu(1.5 x + 0.25))": "mish(gelu(x * 1.5 + 0.25))",
-    "sum over rows": "sum(x, axis=1)",
-    "sum over columns": "sum(x, axis=0)",
-    "cumsum over rows": "cumsum(x, axis=1)",
+    "layer norm": ("layer_norm(x)", (16384, 8192)),
+    "group norm, 256 groups": ("group_norm(x, groups=256)", (16384, 8192)),
+    "softmax": ("softmax(x)", (16384, 8192)),
+    "softmax, 4096 rows of 393216": ("softmax(x)", (4096, 393216)),
+    "softmax, 128 rows of 262144": ("softmax(x)", (128, 262144)),
+    "logsumexp over rows": ("logsumexp(x, axis=1)", (16384, 8192)),
+    "mish(gelu(1.5 x + 0.25))": ("mish(gelu(x * 1.5 + 0.25))", (16384, 8192)),
+    "sum over rows": ("sum(x, axis=1)", (16384, 8192)),
+    "sum over columns": ("sum(x, axis=0)", (16384, 8192)),
+    "cumsum over rows": ("cumsum(x, axis=1)", (16384, 8192)),
 }
+
+FEED_FORWARD = """graph feed_forward(x: bf16[4096, 4096], param gate: bf16[11008, 4096],
+                   param up: bf16[11008, 4096], param down: bf16[4096, 11008]) {
+  return linear(swish(linear(x, gate)) * linear(x, up), down)
+}
+"""
 
 
 def spec_of(path, dtype):
@@ -75,9 +87,9 @@ class Ingot:
         return done.stdout
 
 
-def compiled(ingot, folder, found):
-    """(chain, precision, manifest) of each row that is not found yet. TF32 says nothing where
-    nothing is multiplied."""
+def compiled(ingot, folder, found, families):
+    """(chain, precision, manifests by family) of each row that is not found yet. TF32 says nothing
+    where nothing is multiplied."""
     rows = [(path, precision) for path in chain_files() for precision in PRECISIONS
             if not any((row["chain"], row["precision"]) == (path.stem, precision) for row in found)
             and (precision != "TF32" or any(word in path.read_text()
@@ -86,12 +98,19 @@ def compiled(ingot, folder, found):
     def compile_one(row):
         path, precision = row
         dtype, option, name = PRECISIONS[precision]
-        out = folder / f"{path.stem}.{name}.ptx"
-        ingot("compile", "-", "--device=native", f"--target={best_family()}",
-              f"--matmul-precision={option}", "-o", out, spec=spec_of(path, dtype))
-        return path.stem, precision, out.with_suffix(".json")
+        manifests = {family: manifest_of(ingot, spec_of(path, dtype), family, option,
+                                         folder / f"{path.stem}.{family}.{name}.ptx")
+                     for family in families}
+        return path.stem, precision, manifests
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(compile_one, rows))
+
+
+def manifest_of(ingot, spec, family, option, out):
+    """Compiles to PTX for the GPU that is present."""
+    ingot("compile", "-", "--device=native", f"--target={family}", f"--matmul-precision={option}",
+          "-o", out, spec=spec)
+    return out.with_suffix(".json")
 
 
 def product_of(tensors):
@@ -120,21 +139,62 @@ def contenders_of(graph, model, precision):
 
 def beside_torch(ingot, options, found):
     import torch
-    from compare_with_torch import Graph, TorchDriver, median_ms
-    from torch_models import MODELS, REWRITTEN
-    driver = TorchDriver()
+    from compare_with_torch import TorchDriver
+    from torch_models import REWRITTEN
+    driver, family = TorchDriver(), best_family()
     with tempfile.TemporaryDirectory() as folder:
-        for chain, precision, manifest in compiled(ingot, pathlib.Path(folder), found):
-            name = json.loads(manifest.read_text())["name"]
-            graph = Graph(manifest, driver)
-            graph.draw()
-            times = median_ms(contenders_of(graph, MODELS[name], PRECISIONS[precision][2]),
-                              options.rounds)
+        for chain, precision, manifests in compiled(ingot, pathlib.Path(folder), found, [family]):
+            manifest = manifests[family]
             found.append({"chain": chain, "precision": precision,
-                          "loses_product": name in REWRITTEN,
-                          "ms": {name: round(ms, 4) for name, ms in times.items()}})
+                          "loses_product": json.loads(manifest.read_text())["name"] in REWRITTEN,
+                          "ms": times_beside_torch(manifest, driver, precision, options)})
             yield
-            del graph
+            torch.cuda.empty_cache()
+
+
+def rounded(times):
+    return {name: round(ms, 4) for name, ms in times.items()}
+
+
+def times_beside_torch(manifest, driver, precision, options):
+    """The contenders' milliseconds by name."""
+    from compare_with_torch import Graph, median_ms
+    from torch_models import MODELS
+    graph = Graph(manifest, driver)
+    graph.draw()
+    model = MODELS[graph.plan.manifest["name"]]
+    return rounded(median_ms(contenders_of(graph, model, PRECISIONS[precision][2]),
+                             options.rounds))
+
+
+def feed_forward(ingot, options, found):
+    from compare_with_torch import TorchDriver
+    if found:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = manifest_of(ingot, FEED_FORWARD, best_family(), "highest",
+                               pathlib.Path(folder) / "feed_forward.medium.ptx")
+        found.append({"graph": "SwiGLU, 4096 x 4096 x 11008", "precision": "bf16",
+                      "ms": times_beside_torch(manifest, TorchDriver(), "bf16", options)})
+        yield
+
+
+def by_family(ingot, options, found):
+    import torch
+    from compare_with_torch import Graph, TorchDriver, median_ms
+    if best_family() == "sm_80":
+        return
+    driver, both = TorchDriver(), ["sm_80", best_family()]
+    with tempfile.TemporaryDirectory() as folder:
+        for chain, precision, manifests in compiled(ingot, pathlib.Path(folder), found, both):
+            graphs = {family: Graph(path, driver) for family, path in manifests.items()}
+            for graph in graphs.values():
+                graph.draw()
+            times = median_ms({family: graph.run for family, graph in graphs.items()},
+                              options.rounds)
+            found.append({"chain": chain, "precision": precision, "ms": rounded(times)})
+            yield
+            del graphs, graph
             torch.cuda.empty_cache()
 
 
@@ -173,10 +233,11 @@ def chains(ingot, _options, found):
 
 
 def rows(ingot, _options, found):
-    for name, expression in ROWS.items():
+    for name, (expression, (count, columns)) in ROWS.items():
         for dtype in ("f32", "bf16"):
             if is_new(found, name, dtype):
-                spec = f"graph rows(x: {dtype}[16384, 8192]) {{\n  return y = {expression}\n}}\n"
+                spec = (f"graph rows(x: {dtype}[{count}, {columns}]) {{\n"
+                        f"  return y = {expression}\n}}\n")
                 found.append(bench(ingot, name, dtype, "highest", spec))
                 yield
 
@@ -211,7 +272,8 @@ def compile_times(ingot, _options, found):
     ingot.cores = None
 
 
-PARTS = {"beside-torch": beside_torch, "chains": chains, "rows": rows, "compile": compile_times}
+PARTS = {"beside-torch": beside_torch, "feed-forward": feed_forward, "families": by_family,
+         "chains": chains, "rows": rows, "compile": compile_times}
 
 
 def best_family():

@@ -123,6 +123,8 @@ MODELS = {
     "matmul_avgpool_gelu_scale_max": chain_98,
     "matmul_gelu_softmax": lambda x, w, b: F.softmax(F.gelu(F.linear(x, w, b)), 1),
     "swiglu": lambda x, gate, up: F.silu(F.linear(x, gate)) * F.linear(x, up),
+    "feed_forward": lambda x, gate, up, down: F.linear(
+        F.silu(F.linear(x, gate)) * F.linear(x, up), down),
     "normalized_projection": lambda x, mean, rstd, gamma, beta, w: F.linear(
         (x - mean) * rstd * gamma + beta, w),
     "softmax_rows": lambda x: F.softmax(x, 1),

@@ -77,7 +77,11 @@ TEST_CASE("torch file: nvcc compiles kernels and launching code") {
                  "  return relu(linear(x, w)) }\n",
                  "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
   check_compiles(*nvcc,
-                 "graph product(x: f32[m, 4096], param w: f32[4096, 4096]) {\n"
-                 "  return group_norm(linear(x, w), groups=64) }\n",
+                 "graph product(x: f32[m, 4096], param w: f32[4096, 4096], param b: f32[4096]) {\n"
+                 "  return group_norm(linear(x, w, b), groups=64) }\n",
+                 "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
+  check_compiles(*nvcc,
+                 "graph long_rows(x: f32[64, 100000], param b: f32[100000]) {\n"
+                 "  return softmax(x + b) }\n",
                  "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
 }

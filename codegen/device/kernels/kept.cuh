@@ -56,7 +56,9 @@ template <class K> struct KeptBytes {
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes;
   static constexpr int kStep = Layout::kThreads * Layout::kVec; ///< columns
   static constexpr int kElement = Layout::kStepBytes / Layout::kVec;
+  static constexpr int kExchange = sizes::exchange_offset(kStages);
   static constexpr int kFirst = sizes::kept_offset(kStages, Layout::kCluster); ///< of the operands
+  static constexpr i64 kWidth = sizes::kept_columns(K::kColumns, Layout::kCluster); ///< of a block
   static constexpr i64 kBytes =
       sizes::kept_bytes(kStages, K::kColumns, Layout::kCluster, kStep, kElement);
 };
@@ -68,11 +70,10 @@ template <class K> INGOT_DEVICE void kept(const typename K::Params& params) {
   using Tile = StreamedTile<L, K::kSlots, typename K::Params, Results, KeptChunks<L>>;
   static_assert(L::kTileRows == 1, "a chunk is part of one row");
   const TileGrid grid = K::grid(params);
-  constexpr i64 kWidth = sizes::kept_columns(K::kColumns, L::kCluster);
+  constexpr i64 kWidth = KeptBytes<K>::kWidth;
   const i32 rank = ptx::block_index() % L::kCluster;
   const i64 first_col = min_of(rank * kWidth, K::kColumns);
-  ClusterExchange exchange{ptx::shared_address(ptx::shared_memory()) +
-                               sizes::exchange_offset(KeptBytes<K>::kStages),
+  ClusterExchange exchange{ptx::shared_address(ptx::shared_memory()) + KeptBytes<K>::kExchange,
                            static_cast<u32>(rank)};
   if constexpr (L::kCluster > 1) {
     if (ptx::thread_index() == 0) exchange.make();

@@ -13,15 +13,14 @@ namespace ingot {
 /// The layout L of tiles whose operands Os are copied ahead.
 template <class L, class Operands> struct CopyingAhead;
 template <class L, class... Os> struct CopyingAhead<L, List<Os...>> : L {
-  static constexpr int kAheadBytes =
-      (sizes::ahead_bytes(L::kTileCols, sizeof(typename Os::Element)) + ... + 0);
+  template <class O>
+  static constexpr int kBytes = sizes::ahead_bytes(L::kTileCols, sizeof(typename O::Element));
+  static constexpr int kAheadBytes = (kBytes<Os> + ... + 0);
 
   /// The bytes before those of O; -1: O is not copied ahead.
   template <class O> static INGOT_DEVICE constexpr int offset() {
     int bytes = 0, found = -1;
-    ((found = kIsSame<O, Os> ? bytes : found,
-      bytes += sizes::ahead_bytes(L::kTileCols, sizeof(typename Os::Element))),
-     ...);
+    ((found = kIsSame<O, Os> ? bytes : found, bytes += kBytes<Os>), ...);
     return found;
   }
 
@@ -45,7 +44,7 @@ private:
   static INGOT_DEVICE void copy_operand(const Params& params, const TileContext& tile, O*) {
     using Element = typename O::Element;
     constexpr int kAccess = access_width<Element>(L::kTileCols, O::kVec);
-    constexpr int kBytes = kAccess * static_cast<int>(sizeof(Element));
+    constexpr int kAccessBytes = kAccess * static_cast<int>(sizeof(Element));
     constexpr int kStep = sizes::kWarpgroup * kAccess; ///< columns
     const i32 columns = clipped(tile.col_end - tile.col0, L::kTileCols);
 #pragma unroll
@@ -53,8 +52,8 @@ private:
       const int col = first + static_cast<int>(index_of(tile.thread) % sizes::kWarpgroup) * kAccess;
       if (col >= columns) continue;
       const Element* const from = O::at(params, tile.batch, tile.row0, tile.col0 + col);
-      if constexpr (kBytes >= 4)
-        ptx::cp_async<kBytes>(column<O>(tile, col), from);
+      if constexpr (kAccessBytes >= 4)
+        ptx::cp_async<kAccessBytes>(column<O>(tile, col), from);
       else
         store_vector(reinterpret_cast<Element*>(column<O>(tile, col)), load_vector<kAccess>(from));
     }
