@@ -170,16 +170,19 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
 }
 
 /// True if the code of a tile's stages in straight line is more than the instruction caches hold.
-/// Where warpgroups take turns, stages run beside products, and the moves between bands cost more.
-/// Measured on an H100 in `high`, straight and in bands, ms: 12 (5 instructions) 0.2138 and 0.2191,
-/// 94 (37) 0.2330 and 0.2254, 95 (64) 0.3022 and 0.2440; on an H200, 94 in bf16, whose functions
-/// are shorter, 0.1945 and 0.1966, and 37, in turns, 0.666 and 0.675.
+/// Functions of operands of 16 bits are shorter. Where warpgroups take turns, stages run beside
+/// products, and the moves between bands cost more. Measured on an H100, straight and in bands, ms:
+/// `high`, 12 (5 instructions) 0.2138 and 0.2191, 94 (37) 0.2330 and 0.2254, 95 (64) 0.3022 and
+/// 0.2440; bf16, 12 0.1726 and 0.1742, 94 0.1784 and 0.1796, 95 0.1915 and 0.1877; in turns, 37 in
+/// bf16 0.4040 and 0.4083, in `high` 0.5711 and 0.5880.
 bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
-  constexpr double kLong = 24; // instructions of an element
+  const bool is_16_bit = s.compute == ComputeType::f16 || s.compute == ComputeType::bf16;
+  if ((!is_16_bit && s.compute != ComputeType::f16x1) || s.tiles_at_a_time() > 1 ||
+      s.tile_m * s.tile_n / s.tile_threads() < 128)
+    return false;
+  const double long_stages = is_16_bit ? 48 : 24; // instructions of an element
   const auto value = [](const Expr& e) { return static_cast<double>(assumed(e)); };
-  return s.compute == ComputeType::f16x1 && s.tiles_at_a_time() == 1 &&
-         s.tile_m * s.tile_n / s.tile_threads() >= 128 &&
-         instructions_of_element(std::get<TileBody>(site.kernel.body), value) >= kLong;
+  return instructions_of_element(std::get<TileBody>(site.kernel.body), value) >= long_stages;
 }
 
 /// `allowed`: operands that can be mapped are, and others are packed. `none`: all are packed.

@@ -352,6 +352,24 @@ TEST_CASE("emulation: blocks share the k of wide tiles by wgmma, whose stages ru
   CHECK(check_cases({one}) == "");
 }
 
+TEST_CASE("emulation: long stages behind a product of 16-bit operands run in bands") {
+  // A thread has two rows, so that a band has one.
+  const auto of = [](const char* stages) {
+    return with_tile(wgmma(fmt::format("graph g(x: bf16[197, 200], param w: bf16[528, 200],"
+                                       " bias: bf16[528]) {{\n  return {} }}",
+                                       stages)),
+                     MatmulPrecision::highest, {128, 256, 16, 3});
+  };
+  const Case cases[] = {
+      of("hardtanh(gelu(tanh(swish(linear(x, w, bias)))))"),
+      of("group_norm(mish(gelu(tanh(linear(x, w, bias)))), groups=33)"),
+  };
+  for (const Case& one : cases)
+    CHECK(schedules_of(one).find("16x256 stages 3 threads 384 a mapped*8 b mapped*8 vec 2 "
+                                 "staged-stores in-bands") != std::string::npos);
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: blocks share the k of tiles that a guard computes again") {
   const std::string skewed = "graph g(a: f32[70, 1100], b: f32[1100, 140], s: f32[1100]) {\n"
                              "  return relu(matmul(a * exp(s * 30.0),\n"

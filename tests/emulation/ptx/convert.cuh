@@ -21,8 +21,8 @@ INGOT_DEVICE f32 as_f32(u32 bits) {
 }
 
 INGOT_DEVICE f32 to_f32(f32 value) { return value; }
-// GCC turns a conversion to f32 and then to f64 into one call of its library, which takes half of the
-// time of some tests. The empty statement keeps the two apart.
+// GCC turns a conversion to f32 and then to f64 into one call of its library, which takes half of
+// the time of some tests. The empty statement keeps the two apart.
 INGOT_DEVICE f32 to_f32(f16 value) {
   _Float16 half;
   std::memcpy(&half, &value.bits, 2);
