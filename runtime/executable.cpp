@@ -250,8 +250,9 @@ llvm::Expected<int64_t> Executable::run_prepare(const PrepareRequest& request, D
     if (llvm::Error error = ready_variants(device, v, ranges)) return error;
     return device.variants[v];
   };
-  if (llvm::Error error = run(plan_.prepare, device, slots, bases, request.stream, load))
-    return error;
+  std::vector<KernelCall> calls;
+  if (auto error = bind_calls(plan_.prepare, device, slots, bases, load, calls)) return error;
+  if (auto error = enqueue(calls, request.stream)) return error;
   return plan_.prepared.bytes.evaluate(slots).value_or(0);
 }
 
@@ -301,6 +302,7 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
     for (const TensorArgument& param : request.params) set.params.push_back(param.data);
     is_new |= next->remember_params(std::move(set));
   }
+  if (!before) records_.fill(plan_);
   if (is_new) publish(std::move(next));
   return llvm::Error::success();
 }

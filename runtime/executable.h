@@ -7,6 +7,7 @@
 
 #include "runtime/code_provider.h"
 #include "runtime/launch_plan.h"
+#include "runtime/launch_records.h"
 #include "runtime/launchable.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -60,12 +61,17 @@ private:
   llvm::Error not_prepared(const Prepared* prepared, llvm::ArrayRef<int64_t> slots) const;
   llvm::Error check_params(const Prepared& prepared, const LaunchRequest& request,
                            driver_api::Device device) const;
-  llvm::Error run(llvm::ArrayRef<Step> steps, const DeviceState& device,
-                  llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases, Stream stream,
-                  LoadVariant load) const;
-  llvm::Error launch_kernel(const BoundKernel& kernel, const DeviceState& device,
-                            llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
-                            Stream stream, LoadVariant load) const;
+  llvm::Error bind_call(const BoundKernel& kernel, const DeviceState& device,
+                        llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
+                        LoadVariant load, KernelCall& call) const;
+  llvm::Error bind_calls(llvm::ArrayRef<Step> steps, const DeviceState& device,
+                         llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases,
+                         LoadVariant load, std::vector<KernelCall>& calls) const;
+  llvm::Error bind_launch(const LaunchRequest& request, const Prepared& prepared,
+                          driver_api::Device current, std::vector<KernelCall>& calls) const;
+  llvm::Error repeat_or_bind(const LaunchRequest& request, std::shared_ptr<const Prepared> prepared,
+                             driver_api::Device device, LaunchRecord& record) const;
+  llvm::Error enqueue(llvm::ArrayRef<KernelCall> calls, Stream stream) const;
 
   const std::shared_ptr<const BoundModule> bound_;
   const Module& module_;   ///< the module of bound_
@@ -83,6 +89,7 @@ private:
   /// is held while the pointer is copied, and no longer.
   mutable std::shared_ptr<const Prepared> prepared_;
   mutable std::mutex published_mutex_;
+  mutable LaunchRecords records_;
 };
 
 } // namespace ingot

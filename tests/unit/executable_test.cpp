@@ -284,6 +284,31 @@ TEST_CASE("executable: launch makes the tensor maps of the variant that it takes
         "and steps below 2^40");
 }
 
+TEST_CASE("executable: a launch with the same arguments repeats the last one, on its own stream") {
+  Module module = small_module();
+  Argument map = memory(ArgumentKind::tensormap, 0);
+  map.map = {0, MapType::bf16, {64, Expr::symbol("m"), 1}, {128, 128}, {64, 16, 1}};
+  module.kernels[0].variants[0].arguments.push_back(map);
+  Fixture f(std::move(module));
+  REQUIRE(f.prepare(1, 1000) == "");
+  REQUIRE(f.launch(9) == "");
+  const auto first = f.driver.launches[0];
+  f.request.stream = reinterpret_cast<Stream>(0x99);
+  REQUIRE(f.launch(9) == "");
+  CHECK(f.driver.launches[0].arguments == first.arguments);
+  CHECK(f.driver.launches[0].stream == f.request.stream);
+  CHECK(f.driver.maps.size() == 1);
+  f.inputs[0].data = kX + 4096; // bound and checked anew
+  REQUIRE(f.launch(9) == "");
+  CHECK(f.driver.launches[0].arguments[0] == kX + 4096);
+  f.set_m(1001);
+  CHECK(f.launch_code() == ErrorCode::not_prepared);
+  f.set_m(300);
+  REQUIRE(f.launch(9) == "");
+  f.params[0].data = kW + 4096; // no longer the param of the prepared memory
+  CHECK(f.launch_code() == ErrorCode::not_prepared);
+}
+
 TEST_CASE("executable: a tensor without elements has no tensor map") {
   Module module = small_module();
   Argument map = memory(ArgumentKind::tensormap, 0);
