@@ -106,6 +106,23 @@ def all_chains(measured):
     return table(head, found)
 
 
+def feed_forward(measured):
+    return table(["graph", "precision", "ms", "over eager, compile"],
+                 [[row["graph"], row["precision"], milliseconds(row["ms"]["ingot"]),
+                   f"{times(ratio(row, 'eager'))}, {times(ratio(row, 'compile'))}"]
+                  for row in measured["feed-forward"]])
+
+
+def families(measured):
+    """How many times as fast kernels for sm_90a are as those for sm_80."""
+    def cell(row):
+        return times(row["ms"]["sm_80"] / row["ms"]["sm_90a"]) if row else "-"
+    return table(["chain", *PRECISIONS],
+                 [[f"{number_of(chain).split('_')[0]} {title_of(chain)}",
+                   *(cell(rows.get(precision)) for precision in PRECISIONS)]
+                  for chain, rows in by_chain(measured["families"]).items()])
+
+
 def shares(measured):
     """Products with a tail: of the rate of the unit that multiplies, and over the product alone."""
     found = []
@@ -148,7 +165,8 @@ def state(measured):
             f"Ingot at {of['commit']}, {of['date']}.")
 
 
-TABLES = {"state": state, "few-chains": few_chains, "all-chains": all_chains, "shares": shares,
+TABLES = {"state": state, "few-chains": few_chains, "all-chains": all_chains,
+          "feed-forward": feed_forward, "families": families, "shares": shares,
           "rows": rows_alone, "launches": launches, "compile": compile_times}
 PAGES = ("README.md", "docs/benchmarks.md")
 
