@@ -263,7 +263,7 @@ std::shared_ptr<const Executable::Prepared> Executable::published() const {
 
 void Executable::publish(std::shared_ptr<const Prepared> prepared) const {
   std::lock_guard lock(published_mutex_);
-  prepared_.swap(prepared); // the old object dies with `prepared` or with its last launch
+  prepared_.swap(prepared); // the old object dies with `prepared`, or its last launch or record
 }
 
 llvm::Error Executable::prepare(const PrepareRequest& request) {
@@ -277,6 +277,7 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
   if (!current) return current.takeError();
 
   std::shared_ptr<const Prepared> before = published();
+  if (!before) records_.fill(plan_);
   auto next = before ? std::make_shared<Prepared>(*before) : std::make_shared<Prepared>();
   DeviceState* device = next->find_device(*current);
   if (!device) {
@@ -302,7 +303,6 @@ llvm::Error Executable::prepare(const PrepareRequest& request) {
     for (const TensorArgument& param : request.params) set.params.push_back(param.data);
     is_new |= next->remember_params(std::move(set));
   }
-  if (!before) records_.fill(plan_);
   if (is_new) publish(std::move(next));
   return llvm::Error::success();
 }

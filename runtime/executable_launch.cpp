@@ -161,13 +161,13 @@ llvm::Error Executable::launch(const LaunchRequest& request) const {
 llvm::Error Executable::repeat_or_bind(const LaunchRequest& request,
                                        std::shared_ptr<const Prepared> prepared,
                                        driver_api::Device device, LaunchRecord& record) const {
-  if (record.prepared == prepared && is_for(record, request, device)) return llvm::Error::success();
-  record.prepared = nullptr; // until all calls are bound
+  if (record.made_for == prepared && is_for(record, request, device)) return llvm::Error::success();
+  record.made_for = nullptr; // until all calls are bound
   if (auto error = bind_launch(request, *prepared, device, record.calls)) return error;
   record.key.clear();
   all_of_arguments(request, device,
                    [&](uint64_t word) { return record.key.push_back(word), true; });
-  record.prepared = std::move(prepared);
+  record.made_for = std::move(prepared);
   return llvm::Error::success();
 }
 

@@ -20,8 +20,9 @@ struct KernelCall {
   std::vector<driver_api::TensorMap> maps;
 
   /// The call of `variant`, whose code is `function` and may have up to `shared_limit` bytes of
-  /// dynamic shared memory. Keeps the memory of an earlier call. Errors: unsupported for sizes that
-  /// are too large for a launch, naming the kernel and the extent.
+  /// dynamic shared memory. Reuses the vectors of an earlier call. Errors: unsupported for sizes
+  /// that are too large for a launch, an argument or a tensor map, and for more shared memory than
+  /// `shared_limit`, naming the kernel.
   llvm::Error bind(const driver_api::Functions& driver, const BoundVariant& variant,
                    driver_api::Function function, int64_t shared_limit,
                    llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases);

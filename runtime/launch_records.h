@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last launches of an executable: the driver's calls, and all that they were made from. A
-// launch with the same arguments repeats the calls without checks. Threads share the records
-// without a lock: a launch takes one, and puts it back when its calls are enqueued.
+// The last launch of an executable: the driver's calls, and all that they were made from. A launch
+// with the same arguments repeats the calls without checks. Each thread that launches at a time has
+// a record for itself, without a lock: it takes one, and puts it back when its calls are enqueued.
 #pragma once
 
 #include "runtime/kernel_call.h"
@@ -17,7 +17,7 @@ struct LaunchRecord {
   /// With room for any launch of the plan.
   explicit LaunchRecord(const LaunchPlan& plan);
 
-  std::shared_ptr<const void> prepared; ///< the state behind prepare; null: the calls are not whole
+  std::shared_ptr<const void> made_for; ///< the state behind prepare; null: the calls are not whole
   std::vector<uint64_t> key;            ///< the arguments
   std::vector<KernelCall> calls;        ///< one for each step of the launch program
 };
@@ -32,7 +32,7 @@ public:
     }
   }
 
-  /// Fills the places with records. Not beside launches.
+  /// Fills the places with records. No launch may run at the same time.
   void fill(const LaunchPlan& plan) {
     for (std::atomic<LaunchRecord*>& place : places_)
       if (!place) place = new LaunchRecord(plan);

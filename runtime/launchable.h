@@ -63,9 +63,10 @@ public:
   virtual llvm::Error prepare(const PrepareRequest& request) = 0;
 
   /// Enqueues the launch program on the stream. It compiles, allocates and waits for nothing, and
-  /// may be captured in a CUDA graph. One exception: the first launch with a tensor that is aligned
-  /// to less than kExpectedAlignment may compile and load the kernels for it; launch once before
-  /// a capture. Thread-safe. Tensors stand in the module's order.
+  /// may be captured in a CUDA graph. Two exceptions: the first launch with a tensor that is
+  /// aligned to less than kExpectedAlignment may compile and load the kernels for it, so launch
+  /// once before a capture; and a fifth launch at the same time allocates. Thread-safe. Tensors
+  /// stand in the module's order.
   virtual llvm::Error launch(const LaunchRequest& request) const = 0;
 };
 

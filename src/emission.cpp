@@ -47,11 +47,14 @@ std::string source_head(llvm::StringRef family) {
   const std::string lacks = arch.is_exact
                                 ? fmt::format("!defined(__CUDA_ARCH_FEAT_SM{}{}_ALL)", major, minor)
                                 : fmt::format("__CUDA_ARCH__ < {}{}0", major, minor);
+  const std::string needs = arch.is_exact
+                                ? fmt::format("{}, not sm_{}{}", family, major, minor)
+                                : fmt::format("compute capability {}.{} or later", major, minor);
   return fmt::format("// Compile it with: nvcc {0} -c FILE\n"
                      "#if defined(__CUDA_ARCH__) && {1}\n"
-                     "#error \"the kernels need compute capability {2}.{3}{4}: nvcc {0} -c FILE\"\n"
+                     "#error \"the kernels need {2}: nvcc {0} -c FILE\"\n"
                      "#endif\n\n",
-                     flag, lacks, major, minor, arch.is_exact ? "" : " or later");
+                     flag, lacks, needs);
 }
 
 } // namespace

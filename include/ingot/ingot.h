@@ -327,8 +327,8 @@ public:
   /// Checks the arguments and enqueues the kernels. It compiles, allocates and waits for nothing,
   /// and may be captured in a CUDA graph. Two exceptions: the first launch with a tensor that does
   /// not start at a multiple of 16 bytes may compile kernels for it, so launch it once before a
-  /// capture; and a launch beside four of the same program in other threads allocates. Outputs may
-  /// overlap neither each other nor anything else.
+  /// capture; and a fifth launch of one program at the same time allocates. Outputs may overlap
+  /// neither each other nor anything else.
   Status launch(const LaunchArguments& arguments) const;
 
   struct State;

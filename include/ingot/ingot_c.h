@@ -333,9 +333,9 @@ typedef struct ingot_launch_arguments {
 
 /** Checks the arguments and enqueues the kernels. Compiles, allocates and waits for nothing; may be
  * captured in a CUDA graph. Two exceptions: the first launch with a tensor that does not start at a
- * multiple of 16 bytes may compile for it (launch it once before a capture), and a launch beside
- * four of the same program in other threads allocates. Outputs may overlap nothing. Sizes, params
- * or a device that prepare has not seen give INGOT_NOT_PREPARED. */
+ * multiple of 16 bytes may compile for it (launch it once before a capture), and a fifth launch of
+ * one program at a time allocates. Outputs may overlap neither each other nor anything else. Sizes,
+ * params or a device that prepare has not seen give INGOT_NOT_PREPARED. */
 ingot_code ingot_program_launch(const ingot_program* program,
                                 const ingot_launch_arguments* arguments, ingot_error** error);
 
