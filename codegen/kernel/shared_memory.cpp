@@ -97,14 +97,14 @@ int64_t kept_bytes(const Kernel& kernel, const TileBody& body, const Schedule& s
                            to_int(s.threads * s.vec), to_int(element));
 }
 
-/// A warpgroup's copies that are made ahead: columns of operands, and shifts.
+/// A warpgroup's copies that are made ahead: columns of operands, and factors.
 int64_t ahead_bytes(const Kernel& kernel, const TileBody& body, const Schedule& s) {
   int64_t bytes = 0;
   for (uint32_t number : reads_along_columns(body)) {
     const DType dtype = kernel.parameters[body.frame.reads[number].parameter].dtype;
     bytes += sizes::ahead_bytes(to_int(s.tile_n), to_int(size_of(dtype)));
   }
-  return bytes + sizes::shift_bytes(needs_guard(s), to_int(s.tile_m), to_int(s.tile_n));
+  return bytes + sizes::factor_bytes(needs_guard(s), to_int(s.tile_m), to_int(s.tile_n));
 }
 
 } // namespace

@@ -169,18 +169,20 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
   return s.shared_bytes <= site.device.shared_per_block ? std::optional(s) : std::nullopt;
 }
 
-/// True if the code of a tile's stages in straight line is more than the instruction caches hold.
-/// Functions of operands of 16 bits are shorter. Where warpgroups take turns, stages run beside
-/// products, and the moves between bands cost more. Measured on an H100, straight and in bands, ms:
-/// `high`, 12 (5 instructions) 0.2138 and 0.2191, 94 (37) 0.2330 and 0.2254, 95 (64) 0.3022 and
-/// 0.2440; bf16, 12 0.1726 and 0.1742, 94 0.1784 and 0.1796, 95 0.1915 and 0.1877; in turns, 37 in
-/// bf16 0.4040 and 0.4083, in `high` 0.5711 and 0.5880.
+/// True if the code of a tile's stages in straight line is long: more than the instruction caches
+/// hold, and more work for NVRTC than the stages of sm_80. Functions of operands of 16 bits are
+/// shorter, and bands pay later there: they move registers, and read vectors along columns twice.
+/// Measured on an H100, straight and in bands, ms: `high`, 12 (5 instructions) 0.2138 and 0.2191,
+/// 37 (35) 0.5627 and 0.5652, 94 (37) 0.2330 and 0.2254, 95 (64) 0.3022 and 0.2440; bf16, 12 0.1726
+/// and 0.1742, 45 0.5865 and 0.6060, 99 (37) 0.1900 and 0.1900, 37 0.4080 and 0.4137, 94 0.1753 and
+/// 0.1767, 95 0.1915 and 0.1877. NVRTC's instructions, as shares of the kernel of sm_80: 37 in bf16
+/// 1.14 and 0.89, in `high` 1.51 and 1.10, 94 in bf16 1.26 and 0.96.
 bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
   const bool is_16_bit = s.compute == ComputeType::f16 || s.compute == ComputeType::bf16;
-  if ((!is_16_bit && s.compute != ComputeType::f16x1) || s.tiles_at_a_time() > 1 ||
+  if ((!is_16_bit && s.compute != ComputeType::f16x1) ||
       s.tile_m * s.tile_n / s.tile_threads() < 128)
     return false;
-  const double long_stages = is_16_bit ? 48 : 24; // instructions of an element
+  const double long_stages = is_16_bit ? 32 : 24; // instructions of an element
   const auto value = [](const Expr& e) { return static_cast<double>(assumed(e)); };
   return instructions_of_element(std::get<TileBody>(site.kernel.body), value) >= long_stages;
 }
@@ -234,8 +236,7 @@ bool can_pack_a(const ScheduleSite& site) {
 /// Measured on an H100 in ms, packed before and beside, 32768 x 4096 by K: in `high` 1022 0.515 and
 /// 0.549, 2048 (16384 rows) 0.475 and 0.599, in bf16 1023 0.475 and 0.561. Beside 128 sums few
 /// registers are left. By ptxas's word, no thread spills with 35 instructions (37) if K is a power
-/// of two, which makes addresses of blocks shifts; one spills with 31 instructions in bands (168
-/// bytes), and where K is 768 (248 bytes).
+/// of two, which makes addresses of blocks shifts; one spills where K is 768 (248 bytes).
 bool set_packing(const ScheduleSite& site, Schedule& s) {
   constexpr double kMostInstructions = 36; // of an element
   s.packs_a = true;
@@ -247,7 +248,7 @@ bool set_packing(const ScheduleSite& site, Schedule& s) {
   const auto value = [](const Expr& e) { return static_cast<double>(assumed(e)); };
   const int64_t depth = body.mainloops.front().depth.constant().value_or(INT64_MAX);
   return s.compute == ComputeType::f16x1 && a.prologue.empty() &&
-         depth <= 32 * sizes::kPackedHeld && llvm::isPowerOf2_64(depth) && !s.in_bands &&
+         depth <= 32 * sizes::kPackedHeld && llvm::isPowerOf2_64(depth) &&
          instructions_of_element(body, value) <= kMostInstructions;
 }
 

@@ -80,6 +80,7 @@ template <class X, int kTileM> struct BesidePacking {
   INGOT_DEVICE void finish() const {
     const auto last = static_cast<u32>(ptx::block_count() - 1);
     if (ptx::count_arrival(meeting.done(), last) != last) return;
+#pragma unroll 1 // a constant count is unrolled otherwise
     for (i64 tile = 0; tile < to.batches * row_tiles(); ++tile) *meeting.packed(tile) = 0;
   }
 };

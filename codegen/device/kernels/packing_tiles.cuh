@@ -75,22 +75,16 @@ template <class K> struct PackingTiles {
   template <class Params, class To>
   static INGOT_DEVICE void run(const Params& params, i64 batch, i64 row0, const To& to) {
     using Split = typename To::Split;
-    u32 largest = 0; // bits of |x| order like the values; Inf and NaN above all
+    const auto combined = [](u32 value, int, auto combine) {
+      return combined_in_warp(value, combine);
+    };
+    RowSizes sizes;
+
     if constexpr (Split::kScales) {
-      walk(params, batch, row0, to, [&](i64, const Eight& eight) {
-#pragma unroll
-        for (int j = 0; j < kEight; ++j) {
-          const u32 bits = ptx::as_bits(math::abs(eight.v[j]));
-          largest = bits > largest ? bits : largest;
-        }
-      });
-#pragma unroll
-      for (int mask = 1; mask < 32; mask *= 2) {
-        const u32 other = ptx::shuffle_xor(largest, mask);
-        largest = other > largest ? other : largest;
-      }
+      walk(params, batch, row0, to, [&](i64, const Eight& eight) { sizes.add(eight); });
+      sizes.add_threads(combined);
     }
-    Split split(largest);
+    Split split(sizes);
     const i64 row = row0 + ptx::thread_index() / 32;
     walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
       Vector<typename To::Element, kEight> planes[To::kPlanes];
@@ -98,13 +92,10 @@ template <class K> struct PackingTiles {
       if (to.stores(row, k)) to.put(batch, row, k, planes);
     });
     if constexpr (Split::kScales) {
-#pragma unroll
-      for (int mask = 1; mask < 32; mask *= 2) {
-        split.strong += ptx::shuffle_xor(split.strong, mask);
-        split.weak |= ptx::shuffle_xor(split.weak, mask);
-      }
+      split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });
+
       if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
-      to.put_record(batch, row, split.record(largest, to.depth));
+      to.put_record(batch, row, split.record(to.depth));
     }
   }
 };

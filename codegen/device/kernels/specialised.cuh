@@ -31,13 +31,13 @@ template <class K> struct SpecialisedBytes {
   static constexpr int kRing = K::Source::Ring::kBytes;
   static constexpr int kFirst = sizes::ahead_offset(kRing, 0, 0); ///< of the stages
   static constexpr int kAhead = sizes::ahead_offset(kRing, kStages, kOwners);
-  /// Of a warpgroup: the operands that are copied ahead, then the shifts.
-  static constexpr int kOfWarpgroup = Layout::kAheadBytes + K::Source::kShiftBytes;
+  /// Of a warpgroup: the operands that are copied ahead, then the factors.
+  static constexpr int kOfWarpgroup = Layout::kAheadBytes + K::Source::kFactorBytes;
   static constexpr int kBytes = sizes::specialised_bytes(kRing, kStages, kOwners, kOfWarpgroup);
 };
 
 /// The copies that a warpgroup makes while it multiplies: of the operands along the columns of its
-/// tile, and of the shifts of the tile's rows and columns.
+/// tile, and of the factors that remove the scales of the tile's rows and columns.
 template <class K> struct CopiesOfWarpgroup {
   using Bytes = SpecialisedBytes<K>;
   using L = typename Bytes::Layout;
@@ -47,16 +47,16 @@ template <class K> struct CopiesOfWarpgroup {
   INGOT_DEVICE u8* memory() const {
     return ptx::shared_memory() + Bytes::kAhead + warpgroup * Bytes::kOfWarpgroup;
   }
-  INGOT_DEVICE i32* shifts() const { return reinterpret_cast<i32*>(memory() + L::kAheadBytes); }
+  INGOT_DEVICE f32* factors() const { return reinterpret_cast<f32*>(memory() + L::kAheadBytes); }
 
   INGOT_DEVICE void start(const typename K::Params& params, const TileContext& tile) const {
     L::copy(params, tile);
-    if constexpr (!K::kPacksA) start_shifts(params, tile);
+    if constexpr (!K::kPacksA) start_factors(params, tile);
     if constexpr (kAny) ptx::cp_async_commit();
   }
   /// Once the tile's last slot has been waited for: then its rows are packed.
   INGOT_DEVICE void start_packed(const typename K::Params& params, const TileContext& tile) const {
-    if constexpr (K::kPacksA) start_shifts(params, tile);
+    if constexpr (K::kPacksA) start_factors(params, tile);
     if constexpr (K::kPacksA && kAny) ptx::cp_async_commit();
   }
   INGOT_DEVICE void wait() const {
@@ -69,8 +69,22 @@ template <class K> struct CopiesOfWarpgroup {
   }
 
 private:
-  INGOT_DEVICE void start_shifts(const typename K::Params& params, const TileContext& tile) const {
-    if constexpr (K::Source::kShiftBytes > 0) K::Source::copy_shifts(params, tile, shifts());
+  INGOT_DEVICE void start_factors(const typename K::Params& params, const TileContext& tile) const {
+    if constexpr (K::Source::kFactorBytes > 0) K::Source::copy_factors(params, tile, factors());
+  }
+};
+
+/// Removes the scales from the sums of a tile, or of a band of it.
+template <class K> struct FinishedSums {
+  i64 row0; ///< of the tile
+  const f32* factors;
+
+  template <class L, int kSlots>
+  INGOT_DEVICE void operator()(const TileContext& band, Fragment<L, kSlots>& fragment) const {
+    using Source = typename K::Source;
+    if constexpr (Source::kFactorBytes > 0)
+      Source::template finish<L>(ptx::opaque(band.thread), factors + (band.row0 - row0),
+                                 factors + Source::kTileM, fragment.v[0]);
   }
 };
 
@@ -148,11 +162,14 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     if (kCluster > 1 && tile.row0 >= units.grid.rows) continue;
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
     copies.barrier();
-    if constexpr (Source::kShiftBytes > 0) Source::finish(tile, copies.shifts(), fragment.v[0]);
+    const FinishedSums<K> finish = {tile.row0, copies.factors()};
     if constexpr (Source::kInBands && RunsInBands<HalfBand<L>, typename K::Stages>::kValue) {
-      run_bands<HalfBand<L>>(params, tile, fragment, typename K::Stages());
+      run_bands<HalfBand<L>>(params, tile, fragment, typename K::Stages(), finish);
+
     } else {
+      finish(tile, fragment);
       Results results(tile.thread);
+
       run_stages<true>(params, tile, fragment, results, typename K::Stages());
     }
     if constexpr (kHasScratch)

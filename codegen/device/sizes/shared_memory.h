@@ -153,7 +153,7 @@ constexpr int safe_cols(int cols) { return cols < 128 ? 64 : 128; }
 constexpr int safe_bytes(int rows, int cols) {
   return simt_bytes(kSafeRows, safe_cols(cols), kSafeDepth) + rows * cols * 4;
 }
-/// The mainloop of halves: the ring of both halves, totals of the sums and shifts of the lines; or
+/// The mainloop of halves: the ring of both halves, totals of the sums and factors of the lines; or
 /// the safe tile.
 constexpr int halves_bytes(int rows, int cols, int depth, int stages, bool has_totals) {
   const int ring = stages * stage_bytes(rows, cols, depth, 4);
@@ -197,8 +197,8 @@ constexpr int slot_ring_bytes(int slots, int slot_bytes) {
 }
 /// The columns of an operand that is copied ahead (tile/copied_ahead.cuh).
 constexpr int ahead_bytes(int cols, int element) { return region(cols * element); }
-/// The shifts of a tile's rows and columns, if its operands are scaled.
-constexpr int shift_bytes(bool scales, int rows, int cols) {
+/// The factors of a tile's rows and columns, if its operands are scaled.
+constexpr int factor_bytes(bool scales, int rows, int cols) {
   return scales ? (rows + cols) * 4 : 0;
 }
 /// The specialised skeleton keeps the ring while its stages run. Behind it lies the memory of the

@@ -52,10 +52,15 @@ template <class B, class... Ss> struct RunsInBands<B, List<Ss...>> {
   static constexpr bool kValue = B::kIsPart && (StaysInRows<B, Ss>::kValue && ...);
 };
 
-/// Runs the stages of a held tile, which RunsInBands.
-template <class B, class L, int kSlots, class Params, class Stages>
+/// Leaves a band as it is.
+struct AsItIs {
+  template <class Band> INGOT_DEVICE void operator()(const TileContext&, Band&) const {}
+};
+
+/// Runs the stages of a held tile, which RunsInBands. Each band goes through `finish` first.
+template <class B, class L, int kSlots, class Params, class Stages, class Finish = AsItIs>
 INGOT_DEVICE void run_bands(const Params& params, const TileContext& context,
-                            Fragment<L, kSlots>& fragment, Stages stages) {
+                            Fragment<L, kSlots>& fragment, Stages stages, Finish finish = {}) {
   // The bounds of a band of a whole tile stay constants.
   const bool whole = context.row_end - context.row0 == L::kTileRows;
 #pragma unroll 1
@@ -75,6 +80,7 @@ INGOT_DEVICE void run_bands(const Params& params, const TileContext& context,
           fragment.v[s][i][j] = fragment.v[s][i + B::kRows][j];
       }
     }
+    finish(own, band);
     typename ResultsOf<B, List<>, Stages>::Type results(context.thread);
     run_stages<true>(params, own, band, results, stages);
   }

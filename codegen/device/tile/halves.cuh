@@ -7,20 +7,19 @@
 
 namespace ingot {
 
-/// Removes the scales of rows and columns from the sums of a tile of layout L. `shift_of_row(i)`
-/// and `shift_of_column(j)` are the shifts of the thread's registers. The row is first: see
-/// tile/row_split.cuh.
-template <class L, class ShiftOfRow, class ShiftOfColumn>
-INGOT_DEVICE void unscale(ShiftOfRow shift_of_row, ShiftOfColumn shift_of_column,
+/// Removes the scales of rows and columns from the sums of a tile of layout L. `rows` and `columns`
+/// are the factors of the tile (HalvedRow). The row is first: see tile/row_split.cuh.
+template <class L>
+INGOT_DEVICE void unscale(i32 thread, const f32* rows, const f32* columns,
                           f32 (&acc)[L::kRows][L::kCols]) {
-  f32 row_scale[L::kRows];
+  f32 of_row[L::kRows];
 #pragma unroll
-  for (int i = 0; i < L::kRows; ++i) row_scale[i] = math::power_of_two(-shift_of_row(i));
+  for (int i = 0; i < L::kRows; ++i) of_row[i] = rows[L::row(thread, i)];
 #pragma unroll
   for (int j = 0; j < L::kCols; ++j) {
-    const f32 scale = math::power_of_two(-shift_of_column(j));
+    const f32 of_column = columns[L::col(thread, j)];
 #pragma unroll
-    for (int i = 0; i < L::kRows; ++i) acc[i][j] = acc[i][j] * row_scale[i] * scale;
+    for (int i = 0; i < L::kRows; ++i) acc[i][j] = acc[i][j] * of_row[i] * of_column;
   }
 }
 

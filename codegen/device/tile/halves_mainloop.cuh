@@ -87,24 +87,22 @@ template <class Config, class A, class B> struct HalvesMainloop {
   static constexpr int kRingBytes = kStages * kStageBytes;
   using LongSums = Totals<Layout, Config::kTotalEvery / kTileK>;
   static constexpr int kFastBytes = kRingBytes + LongSums::kBytes;
-  // Behind the slots are the shifts of the tile's rows, then of its columns. They are loaded when
+  // Behind the slots are the factors of the tile's rows, then of its columns. They are loaded when
   // the tile is checked. If they were loaded from memory later, they would delay the use of the
   // sums.
   static constexpr int kLines = kTileM + kTileN;
   static constexpr int kLinesOfThread = (kLines + Layout::kThreads - 1) / Layout::kThreads;
   static constexpr int kSharedBytes =
       sizes::halves_bytes(kTileM, kTileN, kTileK, kStages, LongSums::kBytes > 0);
-  static_assert(kFastBytes + kLines * static_cast<int>(sizeof(i32)) <= kSharedBytes, "all of it");
+  static_assert(kFastBytes + kLines * static_cast<int>(sizeof(f32)) <= kSharedBytes, "all of it");
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
                                KRange k, Sums& acc) {
     if (suits(params, context, m, n)) {
       multiply_halves(params, context, k, acc);
-      const i32 thread = ptx::opaque(context.thread);
-      unscale<Layout>([&](int i) { return shifts()[Layout::row(thread, i)]; },
-                      [&](int j) { return shifts()[kTileM + Layout::col(thread, j)]; }, acc);
-      context.barrier(); // nobody reads the overlaid memory, with its shifts, any more
+      unscale<Layout>(ptx::opaque(context.thread), factors(), factors() + kTileM, acc);
+      context.barrier(); // nobody reads the overlaid memory, with its factors, any more
     } else {
       TileContext after = context;
       after.thread = ptx::opaque(context.thread);
@@ -113,8 +111,8 @@ template <class Config, class A, class B> struct HalvesMainloop {
   }
 
 private:
-  static INGOT_DEVICE i32* shifts() {
-    return reinterpret_cast<i32*>(ptx::shared_memory() + kFastBytes);
+  static INGOT_DEVICE f32* factors() {
+    return reinterpret_cast<f32*>(ptx::shared_memory() + kFastBytes);
   }
 
   static constexpr int kSteps = kTileK / 16;
@@ -130,26 +128,27 @@ private:
     // Opaque, so that dependent values are not kept in registers for the next tile.
     const i32 thread = ptx::opaque(context.thread);
     HalvedTile tile = HalvedTile::none();
-    i32 own_shifts[kLinesOfThread] = {};
+    f32 own_factors[kLinesOfThread];
 #pragma unroll
     for (int own = 0; own < kLinesOfThread; ++own) {
       const int i = own * Layout::kThreads + thread;
+      own_factors[own] = 1.0f;
       if (i >= kLines) continue;
       const bool of_a = i < kTileM;
       const i64 mn = of_a ? context.row0 + i : context.col0 + i - kTileM;
       if (mn >= (of_a ? m : n)) continue;
       const HalvedRow row = (of_a ? a : b).row(context.batch, mn);
       tile.add(row, of_a);
-      own_shifts[own] = row.shift;
+      own_factors[own] = row.factor;
     }
     tile.add_lanes();
     auto* const warps = reinterpret_cast<HalvedTile*>(ptx::shared_memory());
     if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = tile;
-    context.barrier(); // also waits for the last reader of another product's shifts
+    context.barrier(); // also waits for the last reader of another product's factors
 #pragma unroll
     for (int own = 0; own < kLinesOfThread; ++own) {
       const int i = own * Layout::kThreads + thread;
-      if (i < kLines) shifts()[i] = own_shifts[own];
+      if (i < kLines) factors()[i] = own_factors[own];
     }
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
     context.barrier();

@@ -52,23 +52,17 @@ template <class X, int kPerRow, int kHeld> struct RowPacking {
       for (int i = 0; i < kHeld; ++i)
         held[i] = load(params, to, batch, row, (first + i * kPerRow + lane) * kChunk);
     };
-    u32 largest = 0;
+    RowSizes sizes;
     if constexpr (Split::kScales) {
 #pragma unroll 1
       for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
         load_from(first);
 #pragma unroll
-        for (int i = 0; i < kHeld; ++i) {
-#pragma unroll
-          for (int j = 0; j < kChunk; ++j) {
-            const u32 bits = ptx::as_bits(math::abs(held[i].v[j]));
-            largest = bits > largest ? bits : largest;
-          }
-        }
+        for (int i = 0; i < kHeld; ++i) sizes.add(held[i]);
       }
-      largest = combined(largest, 0, [](u32 a, u32 b) { return a > b ? a : b; });
+      sizes.add_threads(combined);
     }
-    Split split(largest);
+    Split split(sizes);
 #pragma unroll 1
     for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
       if (!Split::kScales || chunks > kHeld * kPerRow) load_from(first);
@@ -81,18 +75,10 @@ template <class X, int kPerRow, int kHeld> struct RowPacking {
       }
     }
     if constexpr (Split::kScales) {
-      split.strong = combined(split.strong, 1, [](u32 a, u32 b) { return a + b; });
-      split.weak = combined(split.weak, 2, [](u32 a, u32 b) { return a | b; });
-      if (row < to.rows && lane == 0) to.put_record(batch, row, split.record(largest, to.depth));
+      split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });
+      if (row < to.rows && lane == 0) to.put_record(batch, row, split.record(to.depth));
     }
   }
 };
-
-/// The combination of the values of a warp's lanes, in all of them.
-template <class Combine> INGOT_DEVICE u32 combined_in_warp(u32 value, Combine combine) {
-#pragma unroll
-  for (int mask = 1; mask < 32; mask *= 2) value = combine(value, ptx::shuffle_xor(value, mask));
-  return value;
-}
 
 } // namespace ingot

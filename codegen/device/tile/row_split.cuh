@@ -17,8 +17,8 @@ namespace ingot {
 // elements are weak (below). A row with an element of 2^81 or more is marked, and suits no tile.
 //
 // Sums of fewer than 2^31 scaled products are multiples of 2^-48 below 2^61. With shifts from -66
-// to 78, a sum times 2^-shift is a normal number. So two products remove the scales of its row and
-// its column, and only the second one rounds.
+// to 78, a sum times 2^-shift is a normal number. So two products, with the factors of its row and
+// its column, remove the scales, and only the second one rounds.
 //
 // Two halves: a scaled element t becomes high = f16(t) and low = f16(t - high). The error is
 // 2^-23 |t| where |t| >= 2^-2. Below that ("weak") it is 2^-25, because the least step of f16 is
@@ -36,7 +36,7 @@ namespace ingot {
 
 /// The record of one row of an operand.
 struct HalvedRow {
-  i32 shift;  ///< elements were multiplied by 2^shift: -66 to 78
+  f32 factor; ///< removes the scale: 2^-shift, if elements were multiplied by 2^shift
   i32 strong; ///< strong elements; all in a row of zeros, whose products are exact
   i32 flags;  ///< a set of kWeak and kTooLarge
   static constexpr i32 kWeak = 1;     ///< it has nonzero weak elements
@@ -82,21 +82,49 @@ private:
   }
 };
 
+/// The combination of the values of a warp's lanes, in all of them.
+template <class Combine> INGOT_DEVICE u32 combined_in_warp(u32 value, Combine combine) {
+#pragma unroll
+  for (int mask = 1; mask < 32; mask *= 2) value = combine(value, ptx::shuffle_xor(value, mask));
+  return value;
+}
+
+/// The sizes of some elements of a row, as the bits of |x|. Bits order like the values, with Inf
+/// and NaN above all.
+struct RowSizes {
+  u32 largest = 0;
+  u32 least = 0xffffffffu; ///< of those that are not 0, less 1
+
+  template <int kCount> INGOT_DEVICE void add(const Vector<f32, kCount>& elements) {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      const u32 bits = ptx::as_bits(math::abs(elements.v[j]));
+      largest = bits > largest ? bits : largest;
+      least = bits - 1 < least ? bits - 1 : least;
+    }
+  }
+  /// Adds those of other threads. combined(value, region, combine) combines the values of all of
+  /// them; regions 0 and 1 are used.
+  template <class Combined> INGOT_DEVICE void add_threads(Combined combined) {
+    largest = combined(largest, 0, [](u32 a, u32 b) { return a > b ? a : b; });
+    least = combined(least, 1, [](u32 a, u32 b) { return a < b ? a : b; });
+  }
+};
+
 /// Splits the elements of a row into kPlanes f16 elements each, and counts for its record.
 template <int kPlanes> struct RowSplit {
   static constexpr bool kScales = true;
   static constexpr int kScaledExponent = 14, kLeastShift = -66, kMostShift = 78;
   static constexpr f32 kLeastStrong = 512.0f;
   static constexpr f32 kLeastNotWeak = kPlanes == 2 ? 0.25f : 6.103515625e-05f;
+  const RowSizes sizes; ///< of the row
   i32 shift;
   bool is_too_large;
   f32 scale;
-  u32 strong = 0, weak = 0;
+  u32 strong = 0;
 
-  /// `largest`: the bits of the row's largest |x|. Bits of |x| order like the values, with Inf and
-  /// NaN above all.
-  explicit INGOT_DEVICE RowSplit(u32 largest)
-      : shift(kScaledExponent + 127 - static_cast<i32>(largest >> 23)),
+  explicit INGOT_DEVICE RowSplit(const RowSizes& of_row)
+      : sizes(of_row), shift(kScaledExponent + 127 - static_cast<i32>(of_row.largest >> 23)),
         is_too_large(shift < kLeastShift) {
     if (shift > kMostShift) shift = kMostShift;
     if (is_too_large) shift = 0;
@@ -105,29 +133,43 @@ template <int kPlanes> struct RowSplit {
 
   template <int kCount>
   INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<f16, kCount> (&planes)[kPlanes]) {
+    static_assert(kCount % 2 == 0, "one instruction converts two elements");
+    f32 t[kCount];
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
-      const f32 t = row.v[j] * scale, size = math::abs(t);
-      const f16 high =
-          from_f32<f16>(kPlanes == 1 ? ptx::as_f32(ptx::round_tf32(ptx::as_bits(t))) : t);
-      planes[0].v[j] = high;
-      if constexpr (kPlanes == 2) planes[1].v[j] = from_f32<f16>(t - to_f32(high));
-      strong += size >= kLeastStrong ? 1 : 0;
-      weak |= row.v[j] != 0.0f && size < kLeastNotWeak ? 1 : 0;
+      t[j] = row.v[j] * scale;
+      strong += math::abs(t[j]) >= kLeastStrong ? 1 : 0;
+      if constexpr (kPlanes == 1) t[j] = ptx::as_f32(ptx::round_tf32(ptx::as_bits(t[j])));
+    }
+    to_f16(t, planes[0]);
+    if constexpr (kPlanes == 2) {
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) t[j] -= to_f32(planes[0].v[j]);
+      to_f16(t, planes[1]);
     }
   }
 
-  /// The record, once the counts are those of the whole row.
-  INGOT_DEVICE HalvedRow record(u32 largest, i64 depth) const {
-    return {shift, static_cast<i32>(largest == 0 ? depth : strong),
-            (weak != 0 ? HalvedRow::kWeak : 0) | (is_too_large ? HalvedRow::kTooLarge : 0)};
+  /// Rounds to nearest, two elements at a time.
+  template <int kCount>
+  static INGOT_DEVICE void to_f16(const f32 (&from)[kCount], Vector<f16, kCount>& to) {
+    u32* const words = reinterpret_cast<u32*>(to.v);
+#pragma unroll
+    for (int j = 0; j < kCount; j += 2) words[j / 2] = ptx::pack_x2<f16>(from[j], from[j + 1]);
+  }
+
+  /// The record, once the count is that of the whole row.
+  INGOT_DEVICE HalvedRow record(i64 depth) const {
+    const f32 factor = math::power_of_two(-shift);
+    const bool is_weak = sizes.least < ptx::as_bits(kLeastNotWeak * factor) - 1;
+    return {factor, static_cast<i32>(sizes.largest == 0 ? depth : strong),
+            (is_weak ? HalvedRow::kWeak : 0) | (is_too_large ? HalvedRow::kTooLarge : 0)};
   }
 };
 
 /// Converts the elements of a row to T. It has no record.
 template <class T> struct Conversion {
   static constexpr bool kScales = false;
-  explicit INGOT_DEVICE Conversion(u32) {}
+  explicit INGOT_DEVICE Conversion(const RowSizes&) {}
 
   template <int kCount>
   INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<T, kCount> (&planes)[1]) {

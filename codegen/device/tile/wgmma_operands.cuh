@@ -197,10 +197,11 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //                                          a pair are two. `seen()` is called once the last slot
 //                                          has been waited for. `thread` is the index among all of
 //                                          them
-//   kShiftBytes                            the memory for the shifts of a tile's rows and columns;
+//   kFactorBytes                           the memory for the factors that remove the scales of a
+//                                          tile's rows and columns, in this order;
 //                                          0: operands are not scaled, and the next two are missing
-//   copy_shifts(params, tile, shifts)      by a warpgroup: starts to copy the shifts
-//   finish(tile, shifts, acc)              removes the scales from the sums
+//   copy_factors(params, tile, factors)    by a warpgroup: starts to copy them
+//   finish<L>(thread, rows, columns, acc)  removes the scales from sums of the layout L
 
 /// The slots of a source. Config gives kTileM, kTileN, kTileK, kRingSlots, kCluster and kInBands.
 /// kBlocks: of 64 rows, of a warpgroup. kGroups: warpgroups that share a tile.
@@ -254,32 +255,34 @@ struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharing
   using Layout = MmaLayout<4 * kGroups, 1, Config::kWarpM, kTileN>;
   using Sums = f32[Layout::kRows][Layout::kCols];
 
-  static constexpr int kShiftBytes = sizes::shift_bytes(TensorA::kScales, kTileM, kTileN);
+  static constexpr int kFactorBytes = sizes::factor_bytes(TensorA::kScales, kTileM, kTileN);
 
   template <class Params>
-  static INGOT_DEVICE void copy_shifts(const Params& params, const TileContext& tile, i32* shifts) {
-    copy_shifts_of<kTileM>(A::packed(params), tile, tile.row0, shifts);
-    copy_shifts_of<kTileN>(B::packed(params), tile, tile.col0, shifts + kTileM);
+  static INGOT_DEVICE void copy_factors(const Params& params, const TileContext& tile,
+                                        f32* factors) {
+    copy_factors_of<kTileM>(A::packed(params), tile, tile.row0, factors);
+    copy_factors_of<kTileN>(B::packed(params), tile, tile.col0, factors + kTileM);
   }
 
-  static INGOT_DEVICE void finish(const TileContext& tile, const i32* shifts, Sums& acc) {
-    unscale<Layout>([&](int i) { return shifts[Layout::row(tile.thread, i)]; },
-                    [&](int j) { return shifts[kTileM + Layout::col(tile.thread, j)]; }, acc);
+  template <class L>
+  static INGOT_DEVICE void finish(i32 thread, const f32* rows, const f32* columns,
+                                  f32 (&acc)[L::kRows][L::kCols]) {
+    unscale<L>(thread, rows, columns, acc);
   }
 
 private:
   /// Of kLines rows of a packed operand from row0 on.
   template <int kLines, class Tensor>
-  static INGOT_DEVICE void copy_shifts_of(const Tensor& packed, const TileContext& tile, i64 row0,
-                                          i32* to) {
+  static INGOT_DEVICE void copy_factors_of(const Tensor& packed, const TileContext& tile, i64 row0,
+                                           f32* to) {
 #pragma unroll
     for (int first = 0; first < kLines; first += sizes::kWarpgroup) {
       const int line = first + static_cast<int>(index_of(tile.thread) % sizes::kWarpgroup);
       if (line >= kLines) continue;
       if (row0 + line < packed.rows)
-        ptx::cp_async<4>(to + line, &packed.row(tile.batch, row0 + line).shift);
+        ptx::cp_async<4>(to + line, &packed.row(tile.batch, row0 + line).factor);
       else
-        to[line] = 0;
+        to[line] = 1.0f;
     }
   }
 };

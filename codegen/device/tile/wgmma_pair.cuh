@@ -20,7 +20,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   static_assert(!TensorA::kScales, "no product removes scales");
   static constexpr int kCluster = Config::kCluster;
   static constexpr bool kInBands = Config::kInBands;
-  static constexpr int kShiftBytes = 0;
+  static constexpr int kFactorBytes = 0;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   /// A slot: A, then the B of each product.
   static constexpr int kSecondB = First::kBytesOfA + First::kPlaneOfB;
