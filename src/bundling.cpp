@@ -28,10 +28,19 @@ llvm::Expected<std::vector<std::string>> split_list(const char* what, const std:
   return result;
 }
 
-llvm::Expected<std::vector<std::string>> device_names(const std::string& devices) {
+/// The devices of a list; without one, all named cards that run `target`.
+llvm::Expected<std::vector<std::string>> device_names(const std::string& devices,
+                                                      const std::string& target) {
   if (!devices.empty()) return split_list("device", devices);
   std::vector<std::string> names;
-  for (const DeviceSpec& preset : device_presets()) names.push_back(preset.name);
+  for (const DeviceSpec& preset : device_presets()) {
+    auto made = make_target(target, preset.name);
+    if (made)
+      names.push_back(preset.name);
+    else
+      llvm::consumeError(made.takeError());
+  }
+  if (names.empty()) return make_target(target, "").takeError(); // an unknown target
   return names;
 }
 
@@ -49,15 +58,16 @@ llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions&
   auto targets =
       split_list("target", lists.target.empty() ? spelling(Family::sm_80).str() : lists.target);
   if (!targets) return targets.takeError();
-  auto devices = device_names(lists.device);
-  if (!devices) return devices.takeError();
   std::vector<CompileOptions> result;
-  for (const std::string& target : *targets)
+  for (const std::string& target : *targets) {
+    auto devices = device_names(lists.device, target);
+    if (!devices) return devices.takeError();
     for (const std::string& device : *devices) {
       auto options = options_for(lists, target, device);
       if (!options) return options.takeError();
       result.push_back(std::move(*options));
     }
+  }
   return result;
 }
 

@@ -9,8 +9,8 @@
 namespace ingot {
 
 /// One set of options for each card in `lists.target` and `lists.device`, which may be lists
-/// separated by commas. An empty device means every named card. Errors: invalid_argument for
-/// unknown or repeated names; unavailable for `native` without a GPU.
+/// separated by commas. An empty device means every named card that runs the target. Errors:
+/// invalid_argument for unknown or repeated names; unavailable for `native` without a GPU.
 llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions& lists);
 
 /// Compiles `graph` with each set of options: machine code for the card, and PTX for the family.

@@ -124,8 +124,10 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
     is_found = true;
   }
   if (is_found) return llvm::Error::success();
-  return make_error(ErrorCode::unsupported, "no product by wgmma has this tile and {} slots",
-                    choice.wgmma);
+  return make_error(ErrorCode::unsupported, "no product by wgmma has this tile, {} slots{}{}",
+                    choice.wgmma,
+                    choice.cluster > 1 ? fmt::format(", clusters of {}", choice.cluster) : "",
+                    choice.packs_a > 0 ? ", and packs its own A" : "");
 }
 
 /// Takes the schedules that keep rows, by clusters of the chosen size.

@@ -381,8 +381,8 @@ Result<std::vector<HostTensor>> reference(const GraphSpec& graph,
 
 /// Compiles a graph ahead of time into the bytes of one file (docs/bundles.md). For each card the
 /// file holds a manifest, machine code, and PTX for GPUs that its machine code does not fit.
-/// `options.device` is a list such as "a100,h100"; empty means every named card. Needs NVRTC and no
-/// GPU. The same graph gives the same bytes.
+/// `options.device` is a list such as "a100,h100"; empty means the named cards that run the target.
+/// Needs NVRTC and no GPU. The same graph gives the same bytes.
 Result<std::string> bundle(const GraphSpec& graph, const Options& options = {});
 
 /// Loads a program from the bytes of a bundle and keeps a copy of them. No compiler runs and NVRTC

@@ -399,8 +399,8 @@ ingot_code ingot_reference(const ingot_graph* graph, const ingot_reference_argum
 
 /** Compiles a graph ahead of time into the bytes of one file (docs/bundles.md). For each card the
  * file holds a manifest, machine code, and PTX for GPUs that its machine code does not fit.
- * `options->device` is a list such as "a100,h100"; null means every named card. Needs NVRTC and no
- * GPU. The same graph gives the same bytes. */
+ * `options->device` is a list such as "a100,h100"; null means the named cards that run the target.
+ * Needs NVRTC and no GPU. The same graph gives the same bytes. */
 ingot_code ingot_bundle(const ingot_graph* graph, const ingot_options* options, ingot_bytes** bytes,
                         ingot_error** error);
 /** Loads a program from the `size` bytes of a bundle, which may be freed afterwards. No compiler

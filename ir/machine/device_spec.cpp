@@ -67,7 +67,8 @@ llvm::Expected<Target> make_target(const std::string& family_name, const std::st
   for (const DeviceSpec& preset : device_presets())
     if (preset.name == wanted) return target_of(*family, preset);
   return make_error(ErrorCode::invalid_argument,
-                    "unknown device '{}': expected a100, h100, h200 or native", device);
+                    "unknown device '{}': expected a100, h100, h200 or native{}", device,
+                    llvm::StringRef(device).contains(',') ? "; only a bundle takes a list" : "");
 }
 
 llvm::Expected<Target> make_target(const std::string& family_name, const DeviceSpec& native) {
