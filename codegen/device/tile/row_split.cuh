@@ -133,28 +133,15 @@ template <int kPlanes> struct RowSplit {
 
   template <int kCount>
   INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<f16, kCount> (&planes)[kPlanes]) {
-    static_assert(kCount % 2 == 0, "one instruction converts two elements");
-    f32 t[kCount];
 #pragma unroll
     for (int j = 0; j < kCount; ++j) {
-      t[j] = row.v[j] * scale;
-      strong += math::abs(t[j]) >= kLeastStrong ? 1 : 0;
-      if constexpr (kPlanes == 1) t[j] = ptx::as_f32(ptx::round_tf32(ptx::as_bits(t[j])));
+      const f32 t = row.v[j] * scale;
+      const f16 high =
+          from_f32<f16>(kPlanes == 1 ? ptx::as_f32(ptx::round_tf32(ptx::as_bits(t))) : t);
+      planes[0].v[j] = high;
+      if constexpr (kPlanes == 2) planes[1].v[j] = from_f32<f16>(t - to_f32(high));
+      strong += math::abs(t) >= kLeastStrong ? 1 : 0;
     }
-    to_f16(t, planes[0]);
-    if constexpr (kPlanes == 2) {
-#pragma unroll
-      for (int j = 0; j < kCount; ++j) t[j] -= to_f32(planes[0].v[j]);
-      to_f16(t, planes[1]);
-    }
-  }
-
-  /// Rounds to nearest, two elements at a time.
-  template <int kCount>
-  static INGOT_DEVICE void to_f16(const f32 (&from)[kCount], Vector<f16, kCount>& to) {
-    u32* const words = reinterpret_cast<u32*>(to.v);
-#pragma unroll
-    for (int j = 0; j < kCount; j += 2) words[j / 2] = ptx::pack_x2<f16>(from[j], from[j + 1]);
   }
 
   /// The record, once the count is that of the whole row.
