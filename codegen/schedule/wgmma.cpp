@@ -173,10 +173,11 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
 /// hold, and more work for NVRTC than the stages of sm_80. Functions of operands of 16 bits are
 /// shorter, and bands pay later there: they move registers, and read vectors along columns twice.
 /// Measured on an H100, straight and in bands, ms: `high`, 12 (5 instructions) 0.2138 and 0.2191,
-/// 37 (35) 0.5627 and 0.5652, 94 (37) 0.2330 and 0.2254, 95 (64) 0.3022 and 0.2440; bf16, 12 0.1726
-/// and 0.1742, 45 0.5865 and 0.6060, 99 (37) 0.1900 and 0.1900, 37 0.4080 and 0.4137, 94 0.1753 and
-/// 0.1767, 95 0.1915 and 0.1877. NVRTC's instructions, as shares of the kernel of sm_80: 37 in bf16
-/// 1.14 and 0.89, in `high` 1.51 and 1.10, 94 in bf16 1.26 and 0.96.
+/// 37 (35) in bands 0.5652, and 0.5627 straight before sums lost their scales in bands, 94 (37)
+/// 0.2330 and 0.2254, 95 (64) 0.3022 and 0.2440; bf16, 12 0.1726 and 0.1742, 45 0.5865 and 0.6060,
+/// 99 (37) 0.1900 and 0.1900, 37 0.4080 and 0.4137, 94 0.1753 and 0.1767, 95 0.1915 and 0.1877.
+/// NVRTC's instructions, as shares of the kernel of sm_80: 37 in bf16 1.14 and 0.89, in `high` 1.51
+/// and 1.10, 94 in bf16 1.26 and 0.96.
 bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
   const bool is_16_bit = s.compute == ComputeType::f16 || s.compute == ComputeType::bf16;
   if ((!is_16_bit && s.compute != ComputeType::f16x1) ||

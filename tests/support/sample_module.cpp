@@ -2,31 +2,11 @@
 // See sample_module.h.
 #include "tests/support/sample_module.h"
 
+#include "tests/support/arguments.h"
+
 namespace ingot::testing {
 
 namespace {
-
-Argument tensor(ArgumentKind kind, std::string name) {
-  Argument argument;
-  argument.kind = kind;
-  argument.name = std::move(name);
-  return argument;
-}
-
-Argument memory(ArgumentKind kind, Expr offset) {
-  Argument argument;
-  argument.kind = kind;
-  argument.offset = std::move(offset);
-  return argument;
-}
-
-Argument dim(std::string name, Expr value) {
-  Argument argument;
-  argument.kind = ArgumentKind::dim;
-  argument.name = std::move(name);
-  argument.value = std::move(value);
-  return argument;
-}
 
 KernelCode main_kernel() {
   Expr m = Expr::symbol("m");

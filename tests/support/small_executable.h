@@ -6,6 +6,7 @@
 #include "runtime/executable.h"
 
 #include "src/support/error.h"
+#include "tests/support/arguments.h"
 #include "tests/support/fake_driver.h"
 
 #include <doctest/doctest.h>
@@ -29,28 +30,6 @@ public:
   std::atomic<int> num_compiles{0};
   bool failing = false;
 };
-
-inline Argument tensor(ArgumentKind kind, std::string name) {
-  Argument argument;
-  argument.kind = kind;
-  argument.name = std::move(name);
-  return argument;
-}
-
-inline Argument memory(ArgumentKind kind, Expr offset) {
-  Argument argument;
-  argument.kind = kind;
-  argument.offset = std::move(offset);
-  return argument;
-}
-
-inline Argument dim(std::string name, Expr value) {
-  Argument argument;
-  argument.kind = ArgumentKind::dim;
-  argument.name = std::move(name);
-  argument.value = std::move(value);
-  return argument;
-}
 
 inline KernelVariant variant(std::string entry) {
   KernelVariant v;

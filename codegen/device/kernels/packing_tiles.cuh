@@ -79,7 +79,6 @@ template <class K> struct PackingTiles {
       return combined_in_warp(value, combine);
     };
     RowSizes sizes;
-
     if constexpr (Split::kScales) {
       walk(params, batch, row0, to, [&](i64, const Eight& eight) { sizes.add(eight); });
       sizes.add_threads(combined);
@@ -93,7 +92,6 @@ template <class K> struct PackingTiles {
     });
     if constexpr (Split::kScales) {
       split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });
-
       if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
       to.put_record(batch, row, split.record(to.depth));
     }

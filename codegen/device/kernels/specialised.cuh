@@ -165,11 +165,9 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     const FinishedSums<K> finish = {tile.row0, copies.factors()};
     if constexpr (Source::kInBands && RunsInBands<HalfBand<L>, typename K::Stages>::kValue) {
       run_bands<HalfBand<L>>(params, tile, fragment, typename K::Stages(), finish);
-
     } else {
       finish(tile, fragment);
       Results results(tile.thread);
-
       run_stages<true>(params, tile, fragment, results, typename K::Stages());
     }
     if constexpr (kHasScratch)
