@@ -103,8 +103,17 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
   return out.take();
 }
 
+/// Whether a stage needs tile/reduce_stages.cuh.
+bool is_of_reduction(const Stage& stage) {
+  return std::holds_alternative<ReduceStage>(stage.step) ||
+         std::holds_alternative<StoreStatesStage>(stage.step) ||
+         std::holds_alternative<MergeStage>(stage.step);
+}
+
 std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
+  if (tile() && llvm::any_of(tile()->stages, is_of_reduction))
+    names.push_back("tile/reduce_stages.cuh");
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
   if (tile()->mainloops.size() > 1)

@@ -79,21 +79,23 @@ INGOT_DEVICE bool run_source(const typename K::Params& params, const TileGrid& g
   return true;
 }
 
-/// The band of a held tile of L. A kernel that skips tiles computes few.
-template <class L, bool kSkipsTiles> struct HeldBand : HalfBand<L> {};
-template <class L> struct HeldBand<L, true> : ShortBand<L> {};
+/// The band of the tiles of a mainloop. One that bounds the errors of f32 sums takes so long that
+/// it hides more bands. A kernel that skips tiles computes few.
+template <class Source, bool kSkipsTiles = SkipsTiles<Source>::kValue>
+struct HeldBand : PartBand<typename Source::Layout, Source::kCompensated ? 4 : 2> {};
+template <class Source> struct HeldBand<Source, true> : ShortBand<typename Source::Layout> {};
 
 /// Whether the stages behind a mainloop go through the tile band by band.
-template <class K, class Band> INGOT_DEVICE constexpr bool runs_in_bands() {
-  if constexpr (K::kMatmuls > 0) return RunsInBands<Band, typename K::Stages>::kValue;
+template <class K> INGOT_DEVICE constexpr bool runs_in_bands() {
+  if constexpr (K::kMatmuls > 0)
+    return RunsInBands<HeldBand<typename K::Source>, typename K::Stages>::kValue;
   return false;
 }
 
 template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
   using L = typename K::Source::Layout;
   using Stages = typename K::Stages;
-  using Band = HeldBand<L, SkipsTiles<typename K::Source>::kValue>;
-  constexpr bool kInBands = runs_in_bands<K, Band>();
+  constexpr bool kInBands = runs_in_bands<K>();
   const TileGrid grid = K::grid(params);
   const i64 parts = parts_of_tiles<K>(params);
   // Opaque, so that the compiler does not keep the unit of a round in registers across a mainloop.
@@ -114,7 +116,7 @@ template <class K> INGOT_DEVICE void held(const typename K::Params& params) {
     if constexpr (K::Source::kFillsRegisters)
       after = grid.place(unit_of(round) / parts, context.thread, context.scratch);
     if constexpr (kInBands) {
-      run_bands<Band>(params, after, fragment, Stages());
+      run_bands<HeldBand<typename K::Source>>(params, after, fragment, Stages());
     } else {
       typename ResultsOf<L, List<>, Stages>::Type results(context.thread);
       run_stages<(K::kMatmuls > 0)>(params, after, fragment, results, Stages());

@@ -53,7 +53,7 @@ template <class K> struct PackingTiles {
     constexpr int kBatch = kVectors <= 8 ? kVectors : 8; // vectors per thread at a time
     StagedTile<X, kThreads, kRows, kTileK, kBatch> next;
     for (i64 k0 = 0; k0 < to.depth; k0 += kTileK) {
-#pragma unroll
+#pragma unroll 1
       for (int first = 0; first < kVectors; first += kBatch) {
         next.load(params, tile_at(k0), thread, first);
         next.store(params, tile_at(k0), thread, first, rows);
@@ -78,18 +78,22 @@ template <class K> struct PackingTiles {
     const auto combined = [](u32 value, int, auto combine) {
       return combined_in_warp(value, combine);
     };
-    RowSizes sizes;
-    if constexpr (Split::kScales) {
-      walk(params, batch, row0, to, [&](i64, const Eight& eight) { sizes.add(eight); });
-      sizes.add_threads(combined);
-    }
-    Split split(sizes);
     const i64 row = row0 + ptx::thread_index() / 32;
-    walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
-      Vector<typename To::Element, kEight> planes[To::kPlanes];
-      split.run(eight, planes);
-      if (to.stores(row, k)) to.put(batch, row, k, planes);
-    });
+    RowSizes sizes;
+    Split split(sizes);
+    // Rows that are scaled are read twice, by the same code.
+#pragma unroll 1
+    for (bool is_last = !Split::kScales;; is_last = true) {
+      walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
+        if (!is_last) return sizes.add(eight);
+        Vector<typename To::Element, kEight> planes[To::kPlanes];
+        split.run(eight, planes);
+        if (to.stores(row, k)) to.put(batch, row, k, planes);
+      });
+      if (is_last) break;
+      sizes.add_threads(combined);
+      split = Split(sizes);
+    }
     if constexpr (Split::kScales) {
       split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });
       if (row >= to.rows || ptx::thread_index() % 32 != 0) return;

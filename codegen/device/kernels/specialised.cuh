@@ -163,8 +163,8 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
     copies.barrier();
     const FinishedSums<K> finish = {tile.row0, copies.factors()};
-    if constexpr (Source::kInBands && RunsInBands<HalfBand<L>, typename K::Stages>::kValue) {
-      run_bands<HalfBand<L>>(params, tile, fragment, typename K::Stages(), finish);
+    if constexpr (Source::kInBands && RunsInBands<PartBand<L>, typename K::Stages>::kValue) {
+      run_bands<PartBand<L>>(params, tile, fragment, typename K::Stages(), finish);
     } else {
       finish(tile, fragment);
       Results results(tile.thread);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 
 namespace ingot {
 

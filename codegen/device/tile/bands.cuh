@@ -9,41 +9,26 @@
 
 namespace ingot {
 
-/// The fewest elements of a thread in a band. Less code than theirs is not worth a loop.
-constexpr int kLeastBandElements = 32;
+/// The fewest elements of a thread that go through the stages in bands. The code of fewer is not
+/// worth a loop.
+constexpr int kLeastElementsInBands = 64;
 
 // A band of a layout L is a layout with the first rows of each thread, of which L has a whole
 // number.
 
-/// Half of each thread's rows, or all of them. More bands read the vectors along columns more
-/// often, which products of small K do not hide.
-template <class L> struct HalfBand : L {
-  static constexpr int kHalf = L::kRows / 2;
+/// A half of each thread's rows, or another part, or all of them. More bands read the vectors along
+/// columns more often, which products of small K do not hide.
+template <class L, int kParts = 2> struct PartBand : L {
+  static constexpr int kPart = L::kRows / kParts;
   static constexpr bool kIsPart =
-      kHalf % L::kBandStep == 0 && kHalf * L::kCols >= kLeastBandElements;
-  static constexpr int kRows = kIsPart ? kHalf : L::kRows;
+      L::kRows % (kParts * L::kBandStep) == 0 && L::kRows * L::kCols >= kLeastElementsInBands;
+  static constexpr int kRows = kIsPart ? kPart : L::kRows;
 };
 
 /// The fewest rows: the least code, for kernels that compute few tiles.
 template <class L> struct ShortBand : L {
   static constexpr bool kIsPart = L::kRows > L::kBandStep&& L::kRows % L::kBandStep == 0;
   static constexpr int kRows = kIsPart ? L::kBandStep : L::kRows;
-};
-
-/// Whether a stage reads and writes one row at a time, without the other warps.
-template <class L, class Stage> struct StaysInRows {
-  static constexpr bool kValue = false;
-};
-template <class L, class F, int kSlot> struct StaysInRows<L, Map<F, kSlot>> {
-  static constexpr bool kValue = true;
-};
-template <class L, class F, class O> struct StaysInRows<L, Store<F, O>> {
-  static constexpr bool kValue = true;
-};
-template <class L, class R> struct StaysInRows<L, Reduce<R>> {
-  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
-  static constexpr bool kValue =
-      (R::kSpan == Span::row || R::kSpan == Span::segment) && Plan::kWarps == 1;
 };
 
 /// Whether a held tile goes through its stages in bands B.

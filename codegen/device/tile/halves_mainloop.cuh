@@ -150,6 +150,7 @@ private:
       const int i = own * Layout::kThreads + thread;
       if (i < kLines) factors()[i] = own_factors[own];
     }
+#pragma unroll 1
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) tile.add(warps[warp]);
     context.barrier();
     return tile.suits(a.depth);

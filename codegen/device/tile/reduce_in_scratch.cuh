@@ -39,7 +39,7 @@ INGOT_DEVICE void reduce_in_warp(const Params& params, const TileContext& contex
       },
       [&](int j) {
         if (j % kGroup != 0) return;
-        share_lanes<Sweep, Plan::kLanes>(thread, group,
+        share_lanes<Sweep, Plan::kLanes>(context.thread, group,
                                          [&](int k, const typename Sweep::State& state) {
                                            states[Plan::slot(thread, j - kGroup + k)] = state;
                                          });
@@ -74,16 +74,17 @@ INGOT_DEVICE void states_of_columns(const Params& params, const TileContext& con
     merge_columns<Reducer, L, Plan>(context, states,
                                     [&](int slot, const State& state) { merged[slot] = state; });
   } else {
-    using First = typename Reducer::First;
+    using First = typename Reducer::KnownFirst;
     using Sum = typename SummandReducer::State;
     static_assert(sizeof(typename First::State) + sizeof(Sum) <= sizeof(State),
                   "two sweeps share the memory of the states");
     auto* const first = reinterpret_cast<typename First::State*>(merged + Plan::kPerTile);
     auto* const sums = reinterpret_cast<Sum*>(first + Plan::kWarps * Plan::kPerTile);
     reduce_in_warp<R, L, First>(params, context, fragment, results, first + of_warp, TheValue());
+    const f32 rows = static_cast<f32>(TileBounds<L>(context).rows);
     merge_columns<First, L, Plan>(context, first,
                                   [&](int slot, const typename First::State& state) {
-                                    merged[slot] = Reducer::begin(state);
+                                    merged[slot] = Reducer::begin(state, rows);
                                   });
     context.barrier();
     reduce_in_warp<R, L, SummandReducer>(

@@ -4,6 +4,7 @@
 
 #include "math/reducers.cuh"
 #include "tile/map.cuh"
+#include "tile/results.cuh"
 #include "tile/spans.cuh"
 
 namespace ingot {
@@ -34,9 +35,8 @@ template <class R, class L> struct ReduceTraits {
   static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
 };
 
-/// The results of a reduction, for later stages.
-template <class R, class L, sizes::Results kWhere = SpanPlan<L, R::kSpan, R::kWidth>::kResults>
-struct ReduceResult {
+/// The results of a reduction, for later stages: in registers, or where they are too many.
+template <class R, class L, sizes::Results kWhere> struct ResultPlace {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   typename R::Reducer::Result v[Plan::kPerThread][R::Reducer::kResults];
   typename R::Reducer::State state[Plan::kPerThread];
@@ -45,7 +45,7 @@ struct ReduceResult {
     return v[Plan::index(i, j)][index];
   }
 };
-template <class R, class L> struct ReduceResult<R, L, sizes::Results::in_scratch> {
+template <class R, class L> struct ResultPlace<R, L, sizes::Results::in_scratch> {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   typename R::Reducer::Result* results; ///< of the tile, by slot
 
@@ -53,20 +53,12 @@ template <class R, class L> struct ReduceResult<R, L, sizes::Results::in_scratch
     return results[Plan::slot_of(thread, i, j) * R::Reducer::kResults + index];
   }
 };
-template <class R, class L> struct ReduceResult<R, L, sizes::Results::states_in_scratch> {
+template <class R, class L> struct ResultPlace<R, L, sizes::Results::states_in_scratch> {
   typename R::Reducer::State* states; ///< of the tile, by slot: each for the thread that merged it
 };
 
-/// The results of all reductions of a kernel, by type.
-template <class L, class... Rs> struct ReduceResults : ReduceResult<Rs, L>... {
-  i32 thread;
-  explicit INGOT_DEVICE ReduceResults(i32 of_thread) : thread(of_thread) {}
-  template <class R> INGOT_DEVICE ReduceResult<R, L>& of() { return *this; }
-  template <class R> INGOT_DEVICE typename R::Reducer::Result get(int index, int i, int j) const {
-    const ReduceResult<R, L>& result = *this;
-    return result.get(thread, index, i, j);
-  }
-};
+template <class R, class L>
+struct ReduceResult : ResultPlace<R, L, SpanPlan<L, R::kSpan, R::kWidth>::kResults> {};
 
 template <class Reducer, int kCount>
 INGOT_DEVICE void init_states(typename Reducer::State (&state)[kCount]) {

@@ -117,7 +117,7 @@ template <int kPlanes> struct RowSplit {
   static constexpr int kScaledExponent = 14, kLeastShift = -66, kMostShift = 78;
   static constexpr f32 kLeastStrong = 512.0f;
   static constexpr f32 kLeastNotWeak = kPlanes == 2 ? 0.25f : 6.103515625e-05f;
-  const RowSizes sizes; ///< of the row
+  RowSizes sizes; ///< of the row
   i32 shift;
   bool is_too_large;
   f32 scale;

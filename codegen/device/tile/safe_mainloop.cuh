@@ -41,23 +41,40 @@ template <class L, class A, class B> struct SafeMainloop {
         piece.col0 += col0;
         f32 sums[S::kRows][S::kCols] = {};
         if (piece.row0 < m && piece.col0 < n) Mainloop::run(params, piece, m, n, k, sums);
+        f32* const to = tile + row0 * L::kTileCols + col0 + first<S>(context.thread);
 #pragma unroll
         for (int i = 0; i < S::kRows; ++i) {
 #pragma unroll
-          for (int j = 0; j < S::kCols; ++j)
-            tile[(row0 + S::row(context.thread, i)) * L::kTileCols + col0 +
-                 S::col(context.thread, j)] = sums[i][j];
+          for (int j = 0; j < S::kCols; j += 4) {
+            const Vector<f32, 4> four = {sums[i][j], sums[i][j + 1], sums[i][j + 2],
+                                         sums[i][j + 3]};
+            store_vector(to + place<S>(i, j), four);
+          }
         }
         context.barrier();
       }
     }
+    const f32* const from = tile + first<L>(context.thread);
 #pragma unroll
     for (int i = 0; i < L::kRows; ++i) {
 #pragma unroll
-      for (int j = 0; j < L::kCols; ++j)
-        acc[i][j] = tile[L::row(context.thread, i) * L::kTileCols + L::col(context.thread, j)];
+      for (int j = 0; j < L::kCols; j += L::kVec) {
+        const auto adjacent = load_vector<L::kVec>(from + place<L>(i, j));
+#pragma unroll
+        for (int e = 0; e < L::kVec; ++e) acc[i][j + e] = adjacent.v[e];
+      }
     }
     context.barrier();
+  }
+
+private:
+  /// The place of a thread's first element in the tile in shared memory, by its layout Own, and the
+  /// distance of element (i, j) from it.
+  template <class Own> static INGOT_DEVICE int first(i32 thread) {
+    return Own::first_row(thread) * L::kTileCols + Own::first_col(thread);
+  }
+  template <class Own> static INGOT_DEVICE constexpr int place(int i, int j) {
+    return Own::row_offset(i) * L::kTileCols + Own::col_offset(j);
   }
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a kernel as types, and the code that runs each of them once on a held tile.
-// Skeletons (kernels/) drive them. A stage sees only a TileContext and the thread's fragment.
+// Skeletons (kernels/) drive them. A stage sees only a TileContext and the thread's fragment. Maps
+// and stores are here. Stages of reductions are in tile/reduce_stages.cuh, which only kernels that
+// have them include: NVRTC reads every declaration of a kernel's headers.
 #pragma once
 
+#include "tile/results.cuh"
 #include "tile/staged_store.cuh"
-#include "tile/states.cuh"
 
 namespace ingot {
 
@@ -58,12 +60,6 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
 template <class L, class Stage> struct StageScratch {
   static constexpr int kBytes = 0;
 };
-template <class L, class R> struct StageScratch<L, Reduce<R>> {
-  static constexpr int kBytes = sizes::region(ReduceTraits<R, L>::kScratchBytes);
-};
-template <class L, class M> struct StageScratch<L, Merge<M>> {
-  static constexpr int kBytes = sizes::region(ReduceTraits<M, L>::kScratchBytes);
-};
 template <class L, class Stages> struct ScratchBytes;
 template <class L, class... Ss> struct ScratchBytes<L, List<Ss...>> {
   static constexpr int kBytes = (StageScratch<L, Ss>::kBytes + ... + 0);
@@ -91,6 +87,17 @@ template <class L, class... Ss> struct StagingBytes<L, List<Ss...>> {
   static constexpr int kBytes = most();
 };
 
+/// Whether a stage reads and writes one row at a time, without the other warps.
+template <class L, class Stage> struct StaysInRows {
+  static constexpr bool kValue = false;
+};
+template <class L, class F, int kSlot> struct StaysInRows<L, Map<F, kSlot>> {
+  static constexpr bool kValue = true;
+};
+template <class L, class F, class O> struct StaysInRows<L, Store<F, O>> {
+  static constexpr bool kValue = true;
+};
+
 /// The ReduceResults type of a list of stages.
 template <class L, class Rs, class Stages> struct ResultsOf;
 template <class L, class... Rs> struct ResultsOf<L, List<Rs...>, List<>> {
@@ -107,6 +114,7 @@ struct ResultsOf<L, List<Rs...>, List<Merge<M>, Rest...>>
 
 /// Runs one stage on a held tile.
 template <class L, int kSlots, class Params, class Results> struct HeldTile {
+  using Layout = L;
   const Params& params;
   const TileContext& context;
   Fragment<L, kSlots>& fragment;
@@ -115,20 +123,15 @@ template <class L, int kSlots, class Params, class Results> struct HeldTile {
   template <class F, int kSlot> INGOT_DEVICE void run(Map<F, kSlot>*, u8*) const {
     run_map<F, kSlot>(params, context, fragment, results);
   }
-  template <class R> INGOT_DEVICE void run(Reduce<R>*, u8* region) const {
-    reduce_held<R, L>(params, context, fragment, results, region);
-  }
   template <class F, class O> INGOT_DEVICE void run(Store<F, O>*, u8* region) const {
     if constexpr (O::kStaged)
       run_staged_store<F, O>(params, context, fragment, results, region);
     else
       run_store<F, O>(params, context, fragment, results);
   }
-  template <class S> INGOT_DEVICE void run(StoreStates<S>*, u8*) const {
-    store_states<S, L>(params, context, results);
-  }
-  template <class M> INGOT_DEVICE void run(Merge<M>*, u8* region) const {
-    merge_states<M, L>(params, context, results, region);
+  /// A stage of a reduction.
+  template <class Stage> INGOT_DEVICE void run(Stage* stage, u8* region) const {
+    run_stage(*this, stage, region);
   }
 };
 

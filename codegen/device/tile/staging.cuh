@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ptx/convert.cuh"
+#include "tile/layout.cuh"
 #include "tile/prologue.cuh"
 #include "tile/vector.cuh"
 
@@ -32,7 +33,8 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
   static constexpr int kVec = X::kVec;
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kPerLine = (kAlongK ? kTileK : kTileMn) / kVec;
-  static constexpr int kTotal = kTileMn * kTileK / kVec;
+  static constexpr int kLines = kAlongK ? kTileMn : kTileK;
+  static constexpr int kTotal = kLines * kPerLine;
   static_assert(kVectors <= 32, "one bit per vector");
 
   using Cells = PrologueCells<typename X::Prologue::Operands, X::kMajor, kVec>;
@@ -46,10 +48,9 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
     inside = 0;
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
-      const u32 index = index_of(thread, first + i);
-      const int mn = mn_of(index);
-      const int k = k_of(index);
-      if (index < kTotal && mn < tile.mn_count && k < tile.k_count) {
+      const int mn = mn_of(thread, first + i);
+      const int k = k_of(thread, first + i);
+      if (is_in_tile(thread, first + i) && mn < tile.mn_count && k < tile.k_count) {
         raw[i] = load_vector<kVec>(X::at(params, tile.batch, tile.mn0 + mn, tile.k0 + k));
         cells[i].fetch(params, tile.batch, tile.mn0 + mn, tile.k0 + k);
         inside |= 1u << i;
@@ -65,10 +66,9 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
                           const Stage& stage) const {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
-      const u32 index = index_of(thread, first + i);
-      const int mn = mn_of(index);
-      const int k = k_of(index);
-      if (index >= kTotal) continue;
+      const int mn = mn_of(thread, first + i);
+      const int k = k_of(thread, first + i);
+      if (!is_in_tile(thread, first + i)) continue;
       Vector<f32, kVec> values = {};
       if ((inside >> i & 1) != 0) {
 #pragma unroll
@@ -88,14 +88,27 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
   }
 
 private:
-  static INGOT_DEVICE u32 index_of(i32 thread, int vector) {
-    return static_cast<u32>(vector * kThreads) + static_cast<u32>(thread);
+  // All threads take whole lines at a time, or a line in turns. The vectors of a thread then share
+  // their place in the lines, so that the compiler computes it once.
+  static constexpr int kTurns = kPerLine > kThreads ? kPerLine / kThreads : 1;
+  static constexpr int kLineStep = kPerLine > kThreads ? 1 : kThreads / kPerLine;
+  static_assert(kThreads * kTurns == kPerLine * kLineStep, "whole lines, or whole turns");
+
+  static INGOT_DEVICE int line(i32 thread, int vector) {
+    return index_of(thread) / kPerLine + vector / kTurns * kLineStep;
   }
-  static INGOT_DEVICE int mn_of(u32 index) {
-    return kAlongK ? index / kPerLine : index % kPerLine * kVec;
+  static INGOT_DEVICE int along(i32 thread, int vector) {
+    return (index_of(thread) % kPerLine + vector % kTurns * kThreads) * kVec;
   }
-  static INGOT_DEVICE int k_of(u32 index) {
-    return kAlongK ? index % kPerLine * kVec : index / kPerLine;
+  static INGOT_DEVICE int mn_of(i32 thread, int vector) {
+    return kAlongK ? line(thread, vector) : along(thread, vector);
+  }
+  static INGOT_DEVICE int k_of(i32 thread, int vector) {
+    return kAlongK ? along(thread, vector) : line(thread, vector);
+  }
+  static INGOT_DEVICE bool is_in_tile(i32 thread, int vector) {
+    constexpr bool kAlways = kTotal % (kVectors * kThreads) == 0;
+    return kAlways || line(thread, vector) < kLines;
   }
 };
 

@@ -1,10 +1,11 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 #include "tile/mma_mainloop.cuh"
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_9f1221b62bbfeb11 {
+namespace product_max_sumexp_7a85a84905e8b508 {
 using namespace ingot;
 
 struct Params {
@@ -68,7 +69,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_9f1221b62bbfeb11_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_7a85a84905e8b508_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, states0});
 }
@@ -83,18 +84,18 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_9f1221b62bbfeb11_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_7a85a84905e8b508_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, states0});
 }
 
-} // namespace product_max_sumexp_9f1221b62bbfeb11
+} // namespace product_max_sumexp_7a85a84905e8b508
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_041fbffe8b4b0c11 {
+namespace rows_edfe19fe218b84eb {
 using namespace ingot;
 
 struct Params {
@@ -150,9 +151,9 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_041fbffe8b4b0c11_v0(const u8* merged0, bf16* out0) {
+rows_edfe19fe218b84eb_v0(const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_041fbffe8b4b0c11
+} // namespace rows_edfe19fe218b84eb
 

@@ -1,11 +1,12 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 #include "tile/halves_mainloop.cuh"
 #include "kernels/packing_tiles.cuh"
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_1a447a1d06c4529d {
+namespace product_max_sumexp_fee55b83402b6156 {
 using namespace ingot;
 
 struct Params {
@@ -74,7 +75,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_1a447a1d06c4529d_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_fee55b83402b6156_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, states0, packed0, packed1});
 }
@@ -88,18 +89,18 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_1a447a1d06c4529d_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_fee55b83402b6156_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, states0, packed0, packed1});
 }
 
-} // namespace product_max_sumexp_1a447a1d06c4529d
+} // namespace product_max_sumexp_fee55b83402b6156
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)
 //   v20 = minimum(z, 20); v21 = exp(v20); v22 = add(v21, 2); v23 = mul(v21, v22); v24 = add(v23, 2)
 //   v25 = div(v23, v24); v26 = mul(z, v25); v27 = mul(z, v26)
-namespace rows_38d7e9d1ad79e14c {
+namespace rows_a21287e09b4f0b74 {
 using namespace ingot;
 
 struct Params {
@@ -155,11 +156,11 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_38d7e9d1ad79e14c_v0(const u8* merged0, f32* out0) {
+rows_a21287e09b4f0b74_v0(const u8* merged0, f32* out0) {
   held<Kernel<V0>>({merged0, out0});
 }
 
-} // namespace rows_38d7e9d1ad79e14c
+} // namespace rows_a21287e09b4f0b74
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_0_packed_a
 namespace packed_b4d45ab7e922dcd9 {

@@ -1,4 +1,5 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 #include "tile/mma_mainloop.cuh"
 
 // matmul_swish_sum_groupnorm_0
@@ -6,7 +7,7 @@
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_6487c3c1e2fa1dfc {
+namespace product_moments_abcaa3bdcc4e5878 {
 using namespace ingot;
 
 struct Params {
@@ -89,7 +90,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_moments_6487c3c1e2fa1dfc_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_abcaa3bdcc4e5878_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
@@ -105,10 +106,10 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_6487c3c1e2fa1dfc_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_abcaa3bdcc4e5878_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
-} // namespace product_moments_6487c3c1e2fa1dfc
+} // namespace product_moments_abcaa3bdcc4e5878
 

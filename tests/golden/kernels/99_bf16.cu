@@ -1,11 +1,12 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 #include "tile/mma_mainloop.cuh"
 
 // matmul_gelu_softmax_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
 //   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
 //   v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_62547669ce8daaa7 {
+namespace product_max_sumexp_f9c4eb19bef360e9 {
 using namespace ingot;
 
 struct Params {
@@ -80,7 +81,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_62547669ce8daaa7_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_f9c4eb19bef360e9_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0});
 }
@@ -96,16 +97,16 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_62547669ce8daaa7_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_f9c4eb19bef360e9_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0});
 }
 
-} // namespace product_max_sumexp_62547669ce8daaa7
+} // namespace product_max_sumexp_f9c4eb19bef360e9
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_4b68f98535379f5f {
+namespace rows_60069cde9e8976f3 {
 using namespace ingot;
 
 struct Params {
@@ -157,7 +158,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_4b68f98535379f5f_v0(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_60069cde9e8976f3_v0(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -168,9 +169,9 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_4b68f98535379f5f_v1(const bf16* in0, const u8* merged0, bf16* out0) {
+rows_60069cde9e8976f3_v1(const bf16* in0, const u8* merged0, bf16* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_4b68f98535379f5f
+} // namespace rows_60069cde9e8976f3
 

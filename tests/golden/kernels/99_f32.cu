@@ -1,4 +1,5 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 #include "tile/halves_mainloop.cuh"
 #include "kernels/packing_tiles.cuh"
 
@@ -6,7 +7,7 @@
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
 //   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
 //   v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_7cf1ba3c32cbe1c3 {
+namespace product_max_sumexp_43964ce27ef6077b {
 using namespace ingot;
 
 struct Params {
@@ -85,7 +86,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_7cf1ba3c32cbe1c3_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_43964ce27ef6077b_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0, packed0, packed1});
 }
@@ -100,16 +101,16 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_7cf1ba3c32cbe1c3_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_43964ce27ef6077b_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0, packed0, packed1});
 }
 
-} // namespace product_max_sumexp_7cf1ba3c32cbe1c3
+} // namespace product_max_sumexp_43964ce27ef6077b
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)
-namespace rows_eff89961094d88a3 {
+namespace rows_700dd61aaf2118e2 {
 using namespace ingot;
 
 struct Params {
@@ -161,7 +162,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_eff89961094d88a3_v0(const f32* in0, const u8* merged0, f32* out0) {
+rows_700dd61aaf2118e2_v0(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V0>>({in0, merged0, out0});
 }
 
@@ -172,11 +173,11 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_eff89961094d88a3_v1(const f32* in0, const u8* merged0, f32* out0) {
+rows_700dd61aaf2118e2_v1(const f32* in0, const u8* merged0, f32* out0) {
   held<Kernel<V1>>({in0, merged0, out0});
 }
 
-} // namespace rows_eff89961094d88a3
+} // namespace rows_700dd61aaf2118e2
 
 // matmul_gelu_softmax_0_packed_a
 namespace packed_b4d45ab7e922dcd9 {

@@ -1,11 +1,12 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 #include "tile/halves_mainloop.cuh"
 #include "kernels/packing_tiles.cuh"
 
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w, transpose_b=true); v10 = add(v8, v9); v12 = mul(v10, v11)
 //   v13, v14 = moments(v12, axes=[0])
-namespace product_moments_2392439407ab713b {
+namespace product_moments_d4e6873db5a75743 {
 using namespace ingot;
 
 struct Params {
@@ -82,7 +83,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_2392439407ab713b_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_d4e6873db5a75743_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, packed0, packed1});
 }
@@ -97,18 +98,18 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_2392439407ab713b_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_d4e6873db5a75743_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, packed0, packed1});
 }
 
-} // namespace product_moments_2392439407ab713b
+} // namespace product_moments_d4e6873db5a75743
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)
 //   v28 = mul(v13, 0.1); new_mean = add(v26, v28); v30 = mul(running_var, 0.9)
 //   v32 = mul(v14, 0.10000610388817677); new_var = add(v30, v32)
-namespace rows_ad0e53f3d790755d {
+namespace rows_2a65554cc2e59f34 {
 using namespace ingot;
 
 struct Params {
@@ -204,12 +205,12 @@ struct V0 {
   static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 32;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_ad0e53f3d790755d_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
+rows_2a65554cc2e59f34_v0(const u8* merged0, const f32* in0, const f32* in1, const f32* in2,
                          f32* out0, f32* out1, f32* out2, f32* out3) {
   held<Kernel<V0>>({merged0, in0, in1, in2, out0, out1, out2, out3});
 }
 
-} // namespace rows_ad0e53f3d790755d
+} // namespace rows_2a65554cc2e59f34
 
 // gemm_scale_batchnorm_2
 //   v16 = sub(v12, v15); v22 = mul(v16, v21); y = add(v22, v23)

@@ -1,9 +1,10 @@
 #include "kernels/held.cuh"
+#include "tile/reduce_stages.cuh"
 
 // norm_0
 //   v3, v4 = moments(x, axes=[1]); v7 = sub(x, v6); v9 = add(v4, 1e-05); v10 = rsqrt(v9)
 //   v13 = mul(v7, v12); v15 = mul(v13, v14); v17 = add(v15, v16)
-namespace rows_moments_1d857260b22a47f8 {
+namespace rows_moments_76854283ce117432 {
 using namespace ingot;
 
 struct Params {
@@ -65,7 +66,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 4096;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_moments_1d857260b22a47f8_v0(const f16* in0, const f16* in1, const f16* in2, f16* out0,
+rows_moments_76854283ce117432_v0(const f16* in0, const f16* in1, const f16* in2, f16* out0,
                                  i64 d0) {
   held<Kernel<V0>>({in0, in1, in2, out0, d0});
 }
@@ -77,10 +78,10 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 4096;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_moments_1d857260b22a47f8_v1(const f16* in0, const f16* in1, const f16* in2, f16* out0,
+rows_moments_76854283ce117432_v1(const f16* in0, const f16* in1, const f16* in2, f16* out0,
                                  i64 d0) {
   held<Kernel<V1>>({in0, in1, in2, out0, d0});
 }
 
-} // namespace rows_moments_1d857260b22a47f8
+} // namespace rows_moments_76854283ce117432
 

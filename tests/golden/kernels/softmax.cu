@@ -1,8 +1,9 @@
 #include "kernels/streamed.cuh"
+#include "tile/reduce_stages.cuh"
 
 // softmax_long_rows_0
 //   v1, v2 = max_sumexp(x, axes=[1]); v6 = sub(x, v5); v7 = exp(v6); v9 = div(v7, v8)
-namespace rows_max_sumexp_07d2a805ce5426e9 {
+namespace rows_max_sumexp_e8cff96398404115 {
 using namespace ingot;
 
 struct Params {
@@ -56,7 +57,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_max_sumexp_07d2a805ce5426e9_v0(const f32* in0, f32* out0) {
+rows_max_sumexp_e8cff96398404115_v0(const f32* in0, f32* out0) {
   streamed<Kernel<V0>>({in0, out0});
 }
 
@@ -67,9 +68,9 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_max_sumexp_07d2a805ce5426e9_v1(const f32* in0, f32* out0) {
+rows_max_sumexp_e8cff96398404115_v1(const f32* in0, f32* out0) {
   streamed<Kernel<V1>>({in0, out0});
 }
 
-} // namespace rows_max_sumexp_07d2a805ce5426e9
+} // namespace rows_max_sumexp_e8cff96398404115
 

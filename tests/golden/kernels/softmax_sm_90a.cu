@@ -1,9 +1,10 @@
 #include "kernels/kept.cuh"
+#include "tile/reduce_stages.cuh"
 #include "kernels/streamed.cuh"
 
 // softmax_long_rows_0
 //   v1, v2 = max_sumexp(x, axes=[1]); v6 = sub(x, v5); v7 = exp(v6); v9 = div(v7, v8)
-namespace rows_max_sumexp_a3535afea983d5d5 {
+namespace rows_max_sumexp_aa02dc9d9de114dc {
 using namespace ingot;
 
 struct Params {
@@ -59,7 +60,7 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
 extern "C" __global__ void __launch_bounds__(512, 1)
-rows_max_sumexp_a3535afea983d5d5_v0(const f32* in0, f32* out0) {
+rows_max_sumexp_aa02dc9d9de114dc_v0(const f32* in0, f32* out0) {
   kept<Kernel<V0>>({in0, out0});
 }
 
@@ -70,9 +71,9 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_max_sumexp_a3535afea983d5d5_v1(const f32* in0, f32* out0) {
+rows_max_sumexp_aa02dc9d9de114dc_v1(const f32* in0, f32* out0) {
   streamed<Kernel<V1>>({in0, out0});
 }
 
-} // namespace rows_max_sumexp_a3535afea983d5d5
+} // namespace rows_max_sumexp_aa02dc9d9de114dc
 
