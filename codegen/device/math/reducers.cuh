@@ -15,8 +15,8 @@ namespace ingot {
 //                      a centre: begin(first) is the state of no values about it. The second one
 //                      sums summand(centre, x), and with_sum(centre, sum) is the state of all.
 //                      first(state) and sum_about(state, centre) do the same for states that were
-//                      accumulated separately. Where all threads know the number of values, a
-//                      reducer KnownFirst does not count them: begin(first, count).
+//                      accumulated separately. UncountedFirst is First without a count of the
+//                      values, for callers that know it: begin(first, count).
 //   kMovesCentre       two sweeps: the chunks of a row share a centre, which moves along the row
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
 // index is the position along the reduced extent; count is that extent.
@@ -147,7 +147,7 @@ template <bool kIsShort> struct SumexpReducer {
     return state.sum * moved(state.max, centre.max);
   }
   static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
-  using KnownFirst = First;
+  using UncountedFirst = First;
   static INGOT_DEVICE State begin(const First::State& first, f32) { return begin(first); }
   static INGOT_DEVICE f32 summand(const State& centre, f32 x) { return shifted(x, centre.max); }
   static INGOT_DEVICE State with_sum(const State& centre, f32 sum) { return {centre.max, sum}; }
@@ -215,8 +215,8 @@ struct MomentsReducer {
     const f32 mean = math::div_bounded(first.sum, first.count);
     return {first.count, first.count > 0.0f ? mean : 0.0f, 0.0f};
   }
-  using KnownFirst = SumReducer<f32>;
-  static INGOT_DEVICE State begin(const KnownFirst::State& first, f32 count) {
+  using UncountedFirst = SumReducer<f32>;
+  static INGOT_DEVICE State begin(const UncountedFirst::State& first, f32 count) {
     return begin(First::State{first.value, count});
   }
   static INGOT_DEVICE f32 summand(const State& centre, f32 x) {

@@ -16,13 +16,13 @@ constexpr int kLeastElementsInBands = 64;
 // A band of a layout L is a layout with the first rows of each thread, of which L has a whole
 // number.
 
-/// A half of each thread's rows, or another part, or all of them. More bands read the vectors along
-/// columns more often, which products of small K do not hide.
+/// One of kParts equal bands; of two where L has no kParts bands; or all rows. More bands read the
+/// vectors along columns more often, which products of small K do not hide.
 template <class L, int kParts = 2> struct PartBand : L {
-  static constexpr int kPart = L::kRows / kParts;
+  static constexpr int kBands = L::kRows % (kParts * L::kBandStep) == 0 ? kParts : 2;
   static constexpr bool kIsPart =
-      L::kRows % (kParts * L::kBandStep) == 0 && L::kRows * L::kCols >= kLeastElementsInBands;
-  static constexpr int kRows = kIsPart ? kPart : L::kRows;
+      L::kRows % (kBands * L::kBandStep) == 0 && L::kRows * L::kCols >= kLeastElementsInBands;
+  static constexpr int kRows = kIsPart ? L::kRows / kBands : L::kRows;
 };
 
 /// The fewest rows: the least code, for kernels that compute few tiles.

@@ -74,7 +74,7 @@ INGOT_DEVICE void states_of_columns(const Params& params, const TileContext& con
     merge_columns<Reducer, L, Plan>(context, states,
                                     [&](int slot, const State& state) { merged[slot] = state; });
   } else {
-    using First = typename Reducer::KnownFirst;
+    using First = typename Reducer::UncountedFirst;
     using Sum = typename SummandReducer::State;
     static_assert(sizeof(typename First::State) + sizeof(Sum) <= sizeof(State),
                   "two sweeps share the memory of the states");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of reductions: see tile/stages.cuh.
+// The code of the stages of reductions, for HeldTile::run (tile/stages.cuh).
 #pragma once
 
 #include "tile/stages.cuh"

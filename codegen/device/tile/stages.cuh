@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of a kernel as types, and the code that runs each of them once on a held tile.
 // Skeletons (kernels/) drive them. A stage sees only a TileContext and the thread's fragment. Maps
-// and stores are here. Stages of reductions are in tile/reduce_stages.cuh, which only kernels that
-// have them include: NVRTC reads every declaration of a kernel's headers.
+// and stores run by the code here. Stages of reductions run by that of tile/reduce_stages.cuh,
+// which only kernels that have them include: NVRTC reads every declaration of a kernel's headers.
 #pragma once
 
 #include "tile/results.cuh"
@@ -129,7 +129,7 @@ template <class L, int kSlots, class Params, class Results> struct HeldTile {
     else
       run_store<F, O>(params, context, fragment, results);
   }
-  /// A stage of a reduction.
+  /// A stage of a reduction, by the run_stage of its type.
   template <class Stage> INGOT_DEVICE void run(Stage* stage, u8* region) const {
     run_stage(*this, stage, region);
   }
