@@ -117,7 +117,7 @@ def main():
             continue
         if sys.argv[2:]:
             print(f"docs/images/{name} differs from the compiler's picture; "
-                  "run tools/fusion_pictures.py")
+                  "run ./dev golden")
             status = 1
         else:
             path.write_text(text, encoding="utf-8")
