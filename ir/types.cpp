@@ -155,6 +155,12 @@ std::optional<Dim> Dim::divided_by(const Dim& divisor) const {
 }
 
 std::optional<Dim> checked_multiply(const Dim& a, const Dim& b) {
+  // Most dims are numbers.
+  if (a.is_fixed() && b.is_fixed()) {
+    int64_t product = 0;
+    return llvm::MulOverflow(a.constant(), b.constant(), product) ? std::nullopt
+                                                                  : std::optional<Dim>(product);
+  }
   Dim result(0);
   for (const Product& x : terms_of(a))
     for (const Product& y : terms_of(b)) {

@@ -32,6 +32,10 @@ class Bindings {
 public:
   Bindings(const GroupContext& context, ReadSharing sharing)
       : context_(context), graph_(context.graph), sharing_(sharing) {}
+  /// `bound` in a context that says the same about its ops.
+  Bindings(const Bindings& bound, const GroupContext& context)
+      : space(bound.space), context_(context), graph_(context.graph), sharing_(bound.sharing_),
+        defined_(bound.defined_), shared_(bound.shared_) {}
 
   AxisSpace space;
 

@@ -8,13 +8,25 @@
 
 namespace ingot {
 
-/// Each step returns false and sets `refusal_` if a rule is broken.
+/// Each step returns false and sets `refusal_` if a rule is broken. It refers to its context.
 class GroupBinder {
 public:
-  GroupBinder(const GroupContext& context, const std::vector<OpId>& ops, ReadSharing sharing)
-      : context_(context), graph_(context.graph), bindings_(context, sharing) {
-    group_.ops = ops;
+  GroupBinder(const GroupContext& context, ReadSharing sharing)
+      : context_(context), graph_(context.graph), bindings_(context, sharing) {}
+  /// The ops of `bound`, whose context says the same about them as `context`.
+  GroupBinder(const GroupBinder& bound, const GroupContext& context)
+      : context_(context), graph_(context.graph), bindings_(bound.bindings_, context),
+        group_(bound.group_), matmuls_(bound.matmuls_), scanned_(bound.scanned_),
+        reduced_values_(bound.reduced_values_) {}
+
+  /// Binds the ops that are not bound yet. The bound ones are the first of `ops`.
+  bool bind_ops(llvm::ArrayRef<OpId> ops) {
+    return llvm::all_of(ops.drop_front(group_.ops.size()), [&](OpId op) {
+      group_.ops.push_back(op);
+      return bind_op(op);
+    });
   }
+  const Refusal& refusal() const { return refusal_; }
 
 protected:
   bool refuse(Refusal refusal) {
@@ -29,10 +41,10 @@ protected:
   const Graph& graph_;
   Bindings bindings_;
   Group group_; ///< without a domain
-  Refusal refusal_;
   std::vector<MatmulDims> matmuls_;
   AtomList scanned_;                      ///< the axis of the scan
   std::vector<AtomShape> reduced_values_; ///< the dims of each reduction's operand
+  Refusal refusal_;
 
 private:
   std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value);

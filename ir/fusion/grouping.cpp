@@ -57,6 +57,7 @@ private:
   const Reduction* global_read(OpId op, int set) const;
   bool is_of_merged_size(const Group& group, llvm::ArrayRef<OpId> merges) const;
   bool try_join(OpId op, const std::vector<int>& sets);
+  BoundOps bound_before(OpId op, const std::vector<int>& sets) const;
   void add_globals(const Group& group);
   void note_apart(OpId op, llvm::ArrayRef<int> sets, const Reason& reason);
 
@@ -68,6 +69,13 @@ private:
   std::vector<Apart> apart_;
   std::set<OpId> kept_apart_, drop_columns_;
   OpSet refused_;
+
+  /// The bound ops of a set, and the context_version() of their context.
+  struct Bound {
+    BoundOps ops;
+    int version;
+  };
+  std::map<int, Bound> bound_; ///< by the set
 };
 
 /// A global reduction that `set` computes and whose result `op` needs; null: none.
@@ -142,6 +150,17 @@ bool has_many_tiles(const Group& group, const Reduction& reduction) {
          matrices.fixed() > kMostRowsOfTiles / std::max<int64_t>(of_one, 1);
 }
 
+/// The bound ops of the set that `op` would join; null: of more sets, or they must be bound again.
+BoundOps Grouping::bound_before(OpId op, const std::vector<int>& sets) const {
+  if (sets.size() != 1) return nullptr;
+  const OpSet& ops = partition_.sets()[sets.front()].ops;
+  const auto found = bound_.find(sets.front());
+  const bool is_last = ops.empty() || ops.back() < op;
+  return is_last && found != bound_.end() && found->second.version == partition_.context_version()
+             ? found->second.ops
+             : nullptr;
+}
+
 bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   OpSet ops{op};
   for (int set : sets) llvm::append_range(ops, partition_.sets()[set].ops);
@@ -153,7 +172,9 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     return false;
   }
   const std::vector<OpId> merges = partition_.merges_of(sets);
-  auto result = analyze_group(partition_.context_for(ops, merges), ops, {});
+  BoundOps bound = bound_before(op, sets);
+  const int version = partition_.context_version();
+  auto result = analyze_group(partition_.context_for(ops, merges), ops, {}, &bound);
   if (auto* refusal = std::get_if<Refusal>(&result)) {
     note_apart(op, sets, *refusal);
     if (refusal->merge) note_kept_apart(ops);
@@ -177,6 +198,8 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
   }
   const Group& group = std::get<Group>(result);
   partition_.join(ops, sets, partition_.prepared(op));
+  for (int set : sets) bound_.erase(set);
+  bound_[partition_.set_of(op)] = {std::move(bound), version};
   add_globals(group);
   return true;
 }

@@ -12,15 +12,13 @@
 namespace ingot {
 namespace {
 
-/// One analysis of a set of ops, which it first binds. Each step returns false and sets `refusal_`
-/// if a rule is broken.
+/// One analysis of a set of bound ops. Each step returns false and sets `refusal_` if a rule is
+/// broken.
 class Analysis : GroupBinder {
 public:
-  using GroupBinder::GroupBinder;
+  explicit Analysis(GroupBinder bound) : GroupBinder(std::move(bound)) {}
 
   std::variant<Group, Refusal> run(const std::vector<StoreTarget>& targets) {
-    for (OpId op : group_.ops)
-      if (!bind_op(op)) return refusal_;
     for (const StoreTarget& target : targets)
       if (!bind_target(target)) return refusal_;
     if (!check_scan() || !tie_reduced_axes()) return refusal_;
@@ -69,11 +67,20 @@ bool Analysis::check_scan() {
 /// that has the same shape and the kept axes, so that both are columns of one kernel.
 bool Analysis::tie_reduced_axes() {
   if (!group_.matmuls.empty()) return true;
+  if (group_.reductions.empty()) return true;
+  // Most values of a chain have the same axes, and are tied once.
+  std::set<AtomShape> known;
+  std::vector<AtomShape> others;
+  for (const auto& [value, dims] : bindings_.defined()) {
+    AtomShape leaves;
+    for (const AtomList& dim : dims) leaves.push_back(bindings_.space.leaves(dim));
+    if (known.insert(leaves).second) others.push_back(std::move(leaves));
+  }
   for (size_t r = 0; r < group_.reductions.size(); ++r) {
     for (const AtomShape& reduced : llvm::ArrayRef(reduced_values_).take_front(r))
       if (!tie_reduced_axes(r, reduced)) return false;
-    for (const auto& [value, dims] : bindings_.defined())
-      if (!tie_reduced_axes(r, dims)) return false;
+    for (const AtomShape& other : others)
+      if (!tie_reduced_axes(r, other)) return false;
   }
   return true;
 }
@@ -87,10 +94,12 @@ bool Analysis::tie_reduced_axes(size_t reduction, const AtomShape& other) {
   AtomShape mine, theirs;
   for (size_t d = 0; d < own.size(); ++d) {
     const AtomList a = space.leaves(own[d]), b = space.leaves(other[d]);
-    const bool kept = !llvm::is_contained(axes, static_cast<int64_t>(d));
-    if (kept ? a != b : !(space.extent(a) == space.extent(b))) return true;
-    if (kept) continue;
+    if (!llvm::is_contained(axes, static_cast<int64_t>(d))) {
+      if (a != b) return true;
+      continue;
+    }
     if (llvm::any_of(a, [&](Atom atom) { return contains(b, atom); })) return true;
+    if (!(space.extent(a) == space.extent(b))) return true;
     mine.push_back(a);
     theirs.push_back(b);
   }
@@ -368,12 +377,20 @@ bool is_compute(const Op& op) {
 
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
-                                           const std::vector<StoreTarget>& targets) {
+                                           const std::vector<StoreTarget>& targets,
+                                           BoundOps* bound) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
     return refusals::too_many_ops(context.limits.most_ops);
-  auto shared = Analysis(context, ops, ReadSharing::shared).run(targets);
+  auto analyze = [&](GroupBinder binder, BoundOps* kept) -> std::variant<Group, Refusal> {
+    if (!binder.bind_ops(ops)) return binder.refusal();
+    if (kept) *kept = std::make_shared<const GroupBinder>(binder);
+    return Analysis(std::move(binder)).run(targets);
+  };
+  auto shared = analyze(bound && *bound ? GroupBinder(**bound, context)
+                                        : GroupBinder(context, ReadSharing::shared),
+                        bound);
   if (std::holds_alternative<Group>(shared)) return shared;
-  auto independent = Analysis(context, ops, ReadSharing::independent).run(targets);
+  auto independent = analyze(GroupBinder(context, ReadSharing::independent), nullptr);
   // A refusal that a separate kernel lifts is the one to report.
   auto* refusal = std::get_if<Refusal>(&independent);
   return !refusal || refusal->merge ? independent : shared;

@@ -6,6 +6,7 @@
 #include "ir/fusion/plan.h"
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <variant>
@@ -42,11 +43,18 @@ struct StoreTarget {
   friend bool operator==(const StoreTarget& a, const StoreTarget& b) = default;
 };
 
+class GroupBinder;
+/// The ops of a set, bound to axes. Null: none are.
+using BoundOps = std::shared_ptr<const GroupBinder>;
+
 /// Analyses `ops`, which must also store `targets`. They are compute ops in topological order. A
-/// group that only moves data has none.
+/// group that only moves data has none. `bound`, if given: the first of the ops, bound in a context
+/// that said the same about them. It then holds all of them, or stays as it is if they cannot be
+/// bound. The analysis of a set with one more op then binds that op alone.
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
-                                           const std::vector<StoreTarget>& targets);
+                                           const std::vector<StoreTarget>& targets,
+                                           BoundOps* bound = nullptr);
 
 /// The tensor in memory behind the reshapes that yield `value`.
 ValueId before_reshapes(const Graph& graph, ValueId value);

@@ -190,7 +190,7 @@ int Partition::store(ValueId value) {
 
 void Partition::read_stored(OpId reader, ValueId value) {
   store(value);
-  context_.in_memory.insert({reader, value});
+  if (context_.in_memory.insert({reader, value}).second) ++context_version_;
 }
 
 bool Partition::is_read_stored(ValueId value) const {
@@ -228,11 +228,13 @@ GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merge
 
 void Partition::add_global(const Reduction& reduction) {
   globals_.insert_or_assign(reduction.op, reduction);
-  if (!is_finished(reduction.op)) context_.global_reductions.insert(reduction.op);
+  if (!is_finished(reduction.op) && context_.global_reductions.insert(reduction.op).second)
+    ++context_version_;
 }
 
 bool Partition::finish(OpId op) {
   if (!context_.global_reductions.erase(op)) return false;
+  ++context_version_;
   finished_[op] = static_cast<int>(sets_.size());
   sets_.push_back({{}, prepared(op), true, std::nullopt, {op}});
   return true;

@@ -81,6 +81,8 @@ public:
   /// `op` has no partials.
   bool finish(OpId op);
   bool is_finished(OpId op) const { return finished_.count(op) != 0; }
+  /// A number that grows when context_for() may say something else about ops of a set.
+  int context_version() const { return context_version_; }
   /// The reduction of `op` if its results exist only once partials are merged, else null.
   const Reduction* global(OpId op) const {
     auto found = globals_.find(op);
@@ -92,6 +94,7 @@ private:
   void find_needed();
 
   GroupContext context_;
+  int context_version_ = 0;
   std::vector<int> set_of_;
   std::vector<bool> needed_, prepared_;
   std::vector<std::vector<OpId>> users_;

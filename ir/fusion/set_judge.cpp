@@ -85,10 +85,13 @@ SetJudge::analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges, const G
   return analyze_group(partition_.context_for(ops, merges), ops, stored);
 }
 
+bool SetJudge::is_judged(const OpSet& ops) const {
+  return llvm::any_of(ops, [&](OpId op) { return judged_.count(op) != 0; });
+}
+
 std::optional<Refusal> SetJudge::refused_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                                  const Group& group) const {
-  if (ops.size() == 1 || llvm::none_of(ops, [&](OpId op) { return judged_.count(op) != 0; }))
-    return std::nullopt;
+  if (ops.size() == 1 || !is_judged(ops)) return std::nullopt;
   auto storing = analyze_storing(ops, merges, group);
   auto* refusal = std::get_if<Refusal>(&storing);
   return refusal ? std::optional(*refusal) : std::nullopt;
@@ -127,10 +130,16 @@ std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) c
   if (auto reason = excess(group, results.size())) return reason;
   if (auto reason = costly_step(graph_, group, limits_)) return reason;
   if (auto reason = slower_joined(ops, group)) return reason;
-  if (!limits_.obstacle || group.reductions.empty()) return std::nullopt;
+  if (!limits_.obstacle || group.reductions.empty() || !is_judged(ops)) return std::nullopt;
   auto storing = analyze_storing(ops, {}, group);
   const Group* whole = std::get_if<Group>(&storing);
   return limits_.obstacle(whole ? *whole : group);
+}
+
+bool SetJudge::refused_by_machine(const Group& group) const {
+  const bool is_open = llvm::any_of(group.ops, [&](OpId op) { return judged_.count(op) == 0; });
+  return limits_.obstacle && group.ops.size() > 1 && !group.reductions.empty() && is_open &&
+         limits_.obstacle(group);
 }
 
 } // namespace ingot

@@ -9,15 +9,19 @@ namespace ingot {
 
 class SetJudge {
 public:
-  /// `judged`: sets with these ops are judged with their stores at every join.
+  /// `judged`: ops of sets that were refused once they were complete. Sets with these ops are
+  /// judged with their stores at every join; that is slow, and few sets need it.
   SetJudge(const Partition& partition, const std::set<OpId>& judged);
 
   /// The results of `ops` that others read, as computed, and those that the graph returns or
   /// concats take, as moved.
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
-  /// The reason why the machine cannot run `group` with all the stores that it would have now;
-  /// empty: it can. A single op has no other kernel to be in.
+  /// The reason against one kernel for `group`: it exceeds the limits of a kernel, would be slower
+  /// than two, or, if it is judged, cannot run on the machine with all the stores that it would
+  /// have now. Empty: there is none. A single op has no other kernel to be in.
   std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
+  /// True if the machine cannot run `group`, which is complete, and a part of it was never judged.
+  bool refused_by_machine(const Group& group) const;
   /// The reason why `ops` become illegal once their stores are added; empty: they stay legal, or
   /// are not judged. Only sets are judged that were refused before: most stores disappear as
   /// readers join.
@@ -25,6 +29,7 @@ public:
                                          const Group& group) const;
 
 private:
+  bool is_judged(const OpSet& ops) const;
   std::vector<StoreTarget> parts(ValueId value) const;
   std::optional<Reason> excess(const Group& group, size_t results) const;
   std::optional<Reason> slower_joined(const OpSet& ops, const Group& group) const;

@@ -67,7 +67,7 @@ private:
   std::map<int, std::vector<StoreTarget>> beside_; ///< values that a set reads anyway and moves
   FusionPlan plan_;
   std::vector<int> sets_; ///< the set of each group of the plan
-  OpSet refused_;         ///< a set that is not a kernel with its stores
+  OpSet refused_;         ///< ops of sets that are no kernels with their stores
 };
 
 /// Each output is stored in the shape that the graph returns: by its producer, or by moving.
@@ -225,10 +225,11 @@ bool Stores::read_from_memory(ValueId value, int maker) const {
 
 llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
   if (auto* refusal = std::get_if<Refusal>(&result)) {
-    refused_ = partition_.sets()[set].ops;
+    llvm::append_range(refused_, partition_.sets()[set].ops);
     return make_error(ErrorCode::internal, "a planned kernel is not legal: {}", refusal->rule);
   }
   Group group = std::get<Group>(std::move(result));
+  if (judge_.refused_by_machine(group)) llvm::append_range(refused_, group.ops);
   group.program = partition_.sets()[set].prepare ? ProgramKind::prepare : ProgramKind::launch;
   plan_.groups.push_back(std::move(group));
   sets_.push_back(set);
@@ -320,6 +321,8 @@ llvm::Expected<FusionPlan> Stores::run() {
   return_to_sets();
   for (int set : partition_.order())
     if (auto error = emit(set)) return error;
+  if (!refused_.empty())
+    return make_error(ErrorCode::internal, "the machine cannot run a planned kernel");
   add_boundaries(partition_, judge_, apart_, sets_, plan_);
   read_returned();
   return std::move(plan_);

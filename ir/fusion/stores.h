@@ -17,8 +17,8 @@ struct Apart {
 };
 
 /// The plan of a partition that holds every op. Errors: ErrorCode::unsupported for an output that
-/// no kernel moves; ErrorCode::internal for a set that is not a kernel with its stores. The ops of
-/// that set are put into `refused`. `judged`: see SetJudge.
+/// no kernel moves; ErrorCode::internal for sets that are no kernels with their stores, or that the
+/// machine cannot run. Their ops are put into `refused`. `judged`: see SetJudge.
 llvm::Expected<FusionPlan> plan_stores(Partition partition, const std::set<OpId>& judged,
                                        std::vector<Apart> apart, OpSet& refused);
 
