@@ -33,15 +33,24 @@ llvm::Expected<std::vector<std::string>> device_names(const std::string& devices
                                                       const std::string& target) {
   if (!devices.empty()) return split_list("device", devices);
   std::vector<std::string> names;
-  for (const DeviceSpec& preset : device_presets()) {
-    auto made = make_target(target, preset.name);
-    if (made)
-      names.push_back(preset.name);
-    else
-      llvm::consumeError(made.takeError());
-  }
-  if (names.empty()) return make_target(target, "").takeError(); // an unknown target
+  auto family = parse_family(target);
+  if (!family) return family.takeError();
+  for (const DeviceSpec& preset : device_presets())
+    if (runs(preset, *family)) names.push_back(preset.name);
   return names;
+}
+
+/// True if the card has that name, cannot run `target`, and runs another of the targets.
+bool is_for_another(const std::string& device, const std::string& target,
+                    llvm::ArrayRef<std::string> targets) {
+  const auto runs_it = [](const DeviceSpec& card, const std::string& name) {
+    const auto family = llvm::expectedToOptional(parse_family(name));
+    return family && runs(card, *family);
+  };
+  return llvm::any_of(device_presets(), [&](const DeviceSpec& card) {
+    return card.name == device && !runs_it(card, target) &&
+           llvm::any_of(targets, [&](const std::string& other) { return runs_it(card, other); });
+  });
 }
 
 llvm::Expected<CompileOptions> options_for(CompileOptions options, const std::string& target,
@@ -63,6 +72,7 @@ llvm::Expected<std::vector<CompileOptions>> bundle_options(const CompileOptions&
     auto devices = device_names(lists.device, target);
     if (!devices) return devices.takeError();
     for (const std::string& device : *devices) {
+      if (is_for_another(device, target, *targets)) continue;
       auto options = options_for(lists, target, device);
       if (!options) return options.takeError();
       result.push_back(std::move(*options));

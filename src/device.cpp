@@ -43,6 +43,11 @@ llvm::Expected<DeviceSpec> native_device_spec() {
 
 llvm::Error find_card(CompileOptions& options) {
   const bool is_native = options.device == "native";
+  if (llvm::StringRef(options.device).contains(','))
+    return make_error(ErrorCode::invalid_argument,
+                      "device '{}': expected one card, a100, h100, h200 or native; only a bundle "
+                      "takes a list",
+                      options.device);
   auto known = make_target(options.target, is_native ? "" : options.device);
   if (!known) return known.takeError();
   options.native.reset();

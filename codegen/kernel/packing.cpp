@@ -115,6 +115,7 @@ Schedule guard_schedule(const Schedule& schedule) {
   s.skeleton = Skeleton::held;
   s.total_every = 0;
   s.packs_a = false;
+  s.in_bands = false; // it always takes short ones
   s.warp_m = 64;
   if (schedule.mainloop == MainloopKind::wgmma_halves) {
     s.mainloop = MainloopKind::guard;

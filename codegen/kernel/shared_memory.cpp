@@ -2,7 +2,7 @@
 // See shared_memory.h.
 #include "codegen/kernel/shared_memory.h"
 
-#include "codegen/device/sizes/shared_memory.h"
+#include "codegen/kernel/device_tile.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/walks.h"
 #include "codegen/kernel/widths.h"
@@ -17,28 +17,6 @@ int to_int(int64_t value) { return static_cast<int>(value); }
 sizes::Reducer sizes_of(const Reducer& reducer) {
   const int value = size_of(reducer.dtype) == 8 ? 8 : 4; // in registers
   return {to_int(state_bytes(reducer)), value, info(reducer.op).results};
-}
-
-/// The layout of a schedule's tile (tile/layout.cuh).
-sizes::Tile tile_of(const Schedule& s) {
-  const int m = to_int(s.tile_m), n = to_int(s.tile_n), threads = to_int(s.threads);
-  if (s.mainloop == MainloopKind::wgmma_swapped) return sizes::swapped_tile(m, n);
-  if (s.uses_tensor_cores()) return sizes::mma_tile(m, n, to_int(s.warp_m), to_int(s.warp_n));
-  if (s.mainloop != MainloopKind::none) return sizes::simt_tile(m, n);
-  if (s.row_threads == RowThreads::along_rows)
-    return sizes::lane_row_tile(threads, to_int(s.chunks), m / 32);
-  return sizes::row_tile(threads, to_int(s.per_row), to_int(s.chunks), to_int(s.vec),
-                         to_int(s.cluster));
-}
-
-Span span_of(ReduceSpan span) {
-  switch (span) {
-  case ReduceSpan::row: return Span::row;
-  case ReduceSpan::segment: return Span::segment;
-  case ReduceSpan::column: return Span::column;
-  case ReduceSpan::matrix: return Span::matrix;
-  }
-  llvm_unreachable("not a span");
 }
 
 /// The scratch memory of the stages. Each reduction, merge and scan has a region of its own.

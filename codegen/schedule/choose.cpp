@@ -14,6 +14,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <set>
+
 namespace ingot {
 
 std::optional<ComputeType> compute_type(const Graph& graph, const Group& group,
@@ -113,8 +115,10 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
   ScheduleChoice usual = choice;
   usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = usual.cluster = usual.packs_a = 0;
   bool is_found = false;
+  std::set<std::string> known;
   for (auto& candidate : wgmma_candidates(site, usual)) {
     const Schedule& s = candidate.front();
+    known.insert(choice_of(s).text());
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
         !takes(choice.tile_n, s.tile_n) || !takes(choice.warp_m, s.warp_m) ||
         !takes(choice.tile_k, s.tile_k) || s.cluster != std::max<int64_t>(choice.cluster, 1) ||
@@ -124,10 +128,9 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
     is_found = true;
   }
   if (is_found) return llvm::Error::success();
-  return make_error(ErrorCode::unsupported, "no product by wgmma has this tile, {} slots{}{}",
-                    choice.wgmma,
-                    choice.cluster > 1 ? fmt::format(", clusters of {}", choice.cluster) : "",
-                    choice.packs_a > 0 ? ", and packs its own A" : "");
+  return make_error(ErrorCode::unsupported,
+                    "no product of this kernel by wgmma has '{}'; it can have {}", choice.text(),
+                    known.empty() ? "none" : "'" + llvm::join(known, "', '") + "'");
 }
 
 /// Takes the schedules that keep rows, by clusters of the chosen size.
@@ -170,15 +173,14 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
   const auto& body = std::get<TileBody>(kernel.body);
   for (MatmulSide of : matmul_sides(site.group)) {
     if (is_mapped(schedule, of) || (schedule.packs_a && of == MatmulSide())) continue;
-    const double elements = packed_in_launch(site.graph, site.group, of, params_only);
-    if (elements == 0) continue;
+    if (packed_in_launch(site.graph, site.group, of, params_only) == 0) continue;
     const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
     const Schedule packing = packing_schedule(operand, schedule.operands[of.index()]);
     const DType stored = site.kernel.parameters[operand.from.parameter].dtype;
-    const int64_t moved = size_of(stored) + size_of(facts_of(operand.packing.format).dtype);
     const PackedOperand& packed = operand.packing;
     seconds += packing_seconds(packing, likely_count(packed.batches) * likely_count(packed.rows),
-                               likely_count(packed.depth), elements * static_cast<double>(moved),
+                               likely_count(packed.depth),
+                               static_cast<double>(size_of(stored)) + packed_element_bytes(packed),
                                site.device);
   }
   return seconds;

@@ -40,8 +40,12 @@ KernelCost packing_cost(const Kernel& kernel, const Schedule& schedule, const De
 KernelCost with_packing(KernelCost product, const Kernel& kernel, const Schedule& schedule,
                         const DeviceSpec& device, const std::map<std::string, int64_t>& dims);
 
-/// The seconds of a kernel that packs an operand and moves so many bytes. `rows`: of all batches.
-double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
+/// Bytes of a packed element, in all planes.
+double packed_element_bytes(const PackedOperand& packing);
+
+/// The seconds of a kernel that packs an operand. `rows`: of all batches. `moved`: the bytes that
+/// it reads and writes for each element.
+double packing_seconds(const Schedule& schedule, double rows, double depth, double moved,
                        const DeviceSpec& device);
 
 } // namespace ingot

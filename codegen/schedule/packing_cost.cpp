@@ -34,15 +34,16 @@ constexpr double kBesideSlowing = 0.6;
 
 KernelCost packing_cost(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                         const std::map<std::string, int64_t>& dims) {
-  Expr bytes;
+  Expr read;
   for (const auto& [parameter, traffic] :
        llvm::zip_equal(kernel.parameters, traffic_of(kernel, schedule)))
-    for (const Expr& elements : llvm::concat<const Expr>(traffic.reads, traffic.writes))
-      bytes = bytes + bytes_of(parameter, elements);
+    for (const Expr& elements : traffic.reads) read = read + bytes_of(parameter, elements);
   const PackedOperand& packing = std::get<PackingBody>(kernel.body).operand.packing;
   const double rows = likely_value(dim_expr(packing.batches) * dim_expr(packing.rows), dims);
   const double depth = likely_value(dim_expr(packing.depth), dims);
-  const double seconds = packing_seconds(schedule, rows, depth, likely_value(bytes, dims), device);
+  const double elements = std::max(1.0, rows * depth);
+  const double moved = likely_value(read, dims) / elements + packed_element_bytes(packing);
+  const double seconds = packing_seconds(schedule, rows, depth, moved, device);
   return {.memory = seconds - kLaunch, .seconds = seconds};
 }
 
@@ -75,16 +76,22 @@ KernelCost with_packing(KernelCost product, const Kernel& kernel, const Schedule
   return product;
 }
 
-double packing_seconds(const Schedule& schedule, double rows, double depth, double bytes,
+double packed_element_bytes(const PackedOperand& packing) {
+  return static_cast<double>(size_of(facts_of(packing.format).dtype));
+}
+
+double packing_seconds(const Schedule& schedule, double rows, double depth, double moved,
                        const DeviceSpec& device) {
-  if (bytes == 0) return kLaunch; // no rows
+  if (rows == 0 || depth == 0) return kLaunch;
   const double share = schedule.skeleton == Skeleton::packing_rows ? kPackingRows : kPackingTiles;
-  const double blocks = rows / static_cast<double>(schedule.tile_m);
+  // A block of few rows takes as long as a whole one, and so does the last step of a row.
+  const auto tile_m = static_cast<double>(schedule.tile_m),
+             tile_k = static_cast<double>(schedule.tile_k);
+  const double blocks = std::max(1.0, rows / tile_m);
+  const double elements = blocks * tile_m * std::ceil(depth / tile_k) * tile_k;
   const double busy =
       std::min(1.0, blocks / (kPackingBlocks * static_cast<double>(device.sm_count)));
-  const double steps = depth / static_cast<double>(schedule.tile_k); // the last one takes as long
-  const double filled = steps > 0 ? steps / std::ceil(steps) : 1;
-  return bytes / (share * busy * filled * device.bytes_per_second) + kLaunch;
+  return elements * moved / (share * busy * device.bytes_per_second) + kLaunch;
 }
 
 } // namespace ingot

@@ -7,6 +7,7 @@
 #include "ir/fusion/loaded_domain.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 namespace ingot {
 namespace {
@@ -27,6 +28,11 @@ constexpr int64_t kHeldByFew = 128 * kMostHeld; ///< up to here, columns are bet
 constexpr int64_t kScanned = 16;                ///< elements of a chunk that a thread scans
 constexpr int64_t kScanThreads = 256;           ///< most threads that share a scanned row
 constexpr int64_t kSplitThreads = 1024;         ///< threads per SM: enough loads in flight
+constexpr int64_t kFewOperands = 8;             ///< along a row; so many never spilled
+/// The elements and addresses of more operands along a row that a thread has, as 32-bit registers;
+/// and those of a vector of each. With more, threads of 64 registers spill: by ptxas 13.0, 376
+/// bytes with 16 elements of 12 operands in bf16, and none with 8.
+constexpr int64_t kOperandRegisters = 160, kVectorRegisters = 40;
 constexpr int64_t kLanes = kRowsOfAWarp;
 constexpr int64_t kLaneRowWarps = 8; ///< warps of a block whose lanes have a row each
 constexpr int64_t kWidestLaneRow = kLaneRowWarps * kMostHeld; ///< most held columns of such a block
@@ -43,20 +49,31 @@ public:
       : graph_(site.graph), group_(site.group), body_(std::get<TileBody>(site.kernel.body)),
         device_(site.device), choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
         columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {
-    for (const Read& read : group_.reads)
-      if (is_wide(group_, read))
-        wide_sizes_.push_back(size_of(graph_.stored_type(read.access.value)));
+    for (const Read& read : group_.reads) {
+      const int64_t size = size_of(graph_.stored_type(read.access.value));
+      if (is_wide(group_, read)) wide_sizes_.push_back(size);
+      operands_ += has_columns(read.access) ? 1 : 0;
+      read_bytes_ += has_columns(read.access) ? size : 0;
+    }
+    for (const Write& write : group_.writes) operands_ += has_columns(write.access) ? 1 : 0;
   }
 
   llvm::Expected<std::vector<Schedule>> run();
 
 private:
+  /// True if other columns have other elements.
+  bool has_columns(const Access& access) const {
+    return llvm::any_of(group_.space.leaves(access.dims),
+                        [&](Atom atom) { return contains(group_.domain.columns, atom); });
+  }
   int64_t widest_access(Coordinate along = Coordinate::col) const;
   /// True if partials are merged row by row.
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
   }
   int64_t usual_held() const;
+  int64_t most_with_operands() const;
+  int64_t widest_with_operands() const;
   bool is_read_once() const;
   void choose_skeleton(Schedule& schedule, bool held) const;
   int64_t merging_threads() const;
@@ -76,6 +93,8 @@ private:
   const Dim rows_, columns_;
   const bool shares_rows_;
   llvm::SmallVector<int64_t, 4> wide_sizes_; ///< bytes of an element, by wide read
+  int64_t operands_ = 0;                     ///< reads and writes that have columns
+  int64_t read_bytes_ = 0;                   ///< of an element of each of those reads
 };
 
 /// The number of elements in 16 bytes of the narrowest tensor that is accessed along the columns,
@@ -101,16 +120,30 @@ int64_t RowChooser::usual_held() const {
   return std::clamp<int64_t>(kUnderWay / size, kMostHeld / 2, kMostHeld);
 }
 
+/// The most elements of a row for a thread that reads them of all operands.
+int64_t RowChooser::most_with_operands() const {
+  constexpr int64_t kAddress = 2; // registers
+  if (operands_ <= kFewOperands) return kMostHeld;
+  const int64_t fits = std::max<int64_t>(1, kOperandRegisters / operands_ - kAddress);
+  return static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits)));
+}
+
+/// The widest access with which a vector of each operand fits the registers.
+int64_t RowChooser::widest_with_operands() const {
+  if (operands_ <= kFewOperands) return widest_access();
+  const int64_t fits =
+      std::max<int64_t>(1, kVectorRegisters * 4 / std::max<int64_t>(1, read_bytes_));
+  return std::min(widest_access(),
+                  static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(fits))));
+}
+
 /// True for many rows whose elements serve a single reduction. It reads them once in any layout.
 bool RowChooser::is_read_once() const {
-  const auto is_narrow = [&](const Write& write) {
-    return llvm::none_of(group_.space.leaves(write.access.dims),
-                         [&](Atom atom) { return contains(group_.domain.columns, atom); });
-  };
   const bool one = group_.reductions.size() == 1 && !group_.reductions.front().global &&
                    group_.reductions.front().span == ReduceSpan::row;
-  return one && llvm::all_of(group_.writes, is_narrow) && rows_.is_fixed() &&
-         assumed(columns_) > kHeldByFew &&
+  return one &&
+         llvm::none_of(group_.writes, [&](const Write& w) { return has_columns(w.access); }) &&
+         rows_.is_fixed() && assumed(columns_) > kHeldByFew &&
          rows_.fixed() * kThreadsOfALongRow >= kRoundsOfRows * kResidentThreads * device_.sm_count;
 }
 
@@ -219,7 +252,8 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   // threads wait for one another, and an SM has more rows in flight.
   constexpr int64_t kRowsOfAnSm = 8;
   const bool many = assumed(rows_) >= kRowsOfAnSm * device_.sm_count;
-  const int64_t most = reduces && many ? kMostHeld : usual_held();
+  const int64_t most =
+      std::min(reduces && many ? kMostHeld : usual_held(), std::max(s.vec, most_with_operands()));
   const bool once = is_read_once();
   const int64_t most_threads = once ? kThreadsOfALongRow : kMostPerRow;
   while (per_row < most_threads && (packs + per_row - 1) / per_row * s.vec > most) per_row *= 2;
@@ -230,8 +264,9 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   if (!held) {
     if (choice_.per_row == 0) per_row = once ? kThreadsOfALongRow : reduces ? 512 : 256;
     // All variants have the same chunk width if they share partial states.
-    const int64_t elements = choice_.held > 0 ? choice_.held : once ? kMostHeld : usual_held();
-    chunks = std::max(elements, widest_access()) / s.vec;
+    const int64_t usual = std::min(once ? kMostHeld : usual_held(), most_with_operands());
+    const int64_t elements = choice_.held > 0 ? choice_.held : usual;
+    chunks = std::max(elements, widest_with_operands()) / s.vec;
   }
   s.per_row = per_row;
   s.chunks = chunks;
@@ -290,7 +325,7 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow))
     return lane_rows();
   std::vector<Schedule> schedules;
-  fast.vec = widest_access();
+  fast.vec = widest_with_operands();
   if (fast.vec > 1) {
     choose_row_layout(fast);
     fast.step_n = fast.tile_n;

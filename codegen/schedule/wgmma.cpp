@@ -5,6 +5,7 @@
 #include "codegen/device/sizes/f32_products.h"
 #include "codegen/device/sizes/shared_memory.h"
 #include "codegen/device/sizes/tensor_boxes.h"
+#include "codegen/kernel/device_tile.h"
 #include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
@@ -170,14 +171,13 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
 }
 
 /// True if the code of a tile's stages in straight line is long: more than the instruction caches
-/// hold, and more work for NVRTC than the stages of sm_80. Functions of operands of 16 bits are
-/// shorter, and bands pay later there: they move registers, and read vectors along columns twice.
-/// Measured on an H100, straight and in bands, ms: `high`, 12 (5 instructions) 0.2138 and 0.2191,
-/// 37 (35) in bands 0.5652, and 0.5627 straight before sums lost their scales in bands, 94 (37)
-/// 0.2330 and 0.2254, 95 (64) 0.3022 and 0.2440; bf16, 12 0.1726 and 0.1742, 45 0.5865 and 0.6060,
-/// 99 (37) 0.1900 and 0.1900, 37 0.4080 and 0.4137, 94 0.1753 and 0.1767, 95 0.1915 and 0.1877.
-/// NVRTC's instructions, as shares of the kernel of sm_80: 37 in bf16 1.14 and 0.89, in `high` 1.51
-/// and 1.10, 94 in bf16 1.26 and 0.96.
+/// hold, and more work for NVRTC than the stages of sm_80. Bands read vectors along columns twice,
+/// and move registers. Measured on an H100, straight and in bands, ms, by instructions of an
+/// element (docs/notes/performance_log.md): `high`, 12 (5) 0.2138 and 0.2191, 94 (37) 0.2330 and
+/// 0.2254, 95 (64) 0.3022 and 0.2440; bf16, 12 (5) 0.1726 and 0.1742, 94 (37) 0.1784 and 0.1796, 37
+/// (35) 0.4040 and 0.4083, 95 (64) 0.1915 and 0.1877. So products of 16 bits of 32 instructions and
+/// more pay 1 % of their time for a quarter of NVRTC's work: 37 in bf16 takes 1.14 of the work for
+/// the kernel of sm_80 straight, and 0.89 in bands; 94 in bf16 1.26 and 0.96.
 bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
   const bool is_16_bit = s.compute == ComputeType::f16 || s.compute == ComputeType::bf16;
   if ((!is_16_bit && s.compute != ComputeType::f16x1) ||
@@ -223,7 +223,7 @@ bool set_split(const ScheduleSite& site, Schedule& s) {
 
 /// True if a kernel may pack its own A, whose rows are contiguous and belong to the launch. A tile
 /// waits for its rows of A alone, so B is another matrix. Rows have elements, so that each tile
-/// waits before it reads their shifts.
+/// waits before it reads their factors.
 bool can_pack_a(const ScheduleSite& site) {
   const Mainloop& loop = std::get<TileBody>(site.kernel.body).mainloops.front();
   const auto& [a, b] = loop.operands;
@@ -273,7 +273,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
     set_products(site, s);
     if (maps == Maps::allowed) map_operands(site, s);
   }
-  s.in_bands = has_long_stages(site, s);
+  s.in_bands = has_long_stages(site, s) && stays_in_rows(std::get<TileBody>(site.kernel.body), s);
   if (blocks == Blocks::packing && !set_packing(site, s)) return std::nullopt;
   if (!set_columns(site, s) || !has_registers(std::get<TileBody>(site.kernel.body), s))
     return std::nullopt;

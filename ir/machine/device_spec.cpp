@@ -29,19 +29,8 @@ const std::vector<DeviceSpec>& device_presets() {
 
 namespace {
 
-llvm::Expected<Family> parse_family(const std::string& name) {
-  for (Family family : {Family::sm_80, Family::sm_90a})
-    if (spelling(family) == name) return family;
-  return make_error(
-      ErrorCode::invalid_argument,
-      "unknown target '{}': expected sm_80, the family of instructions that all cards "
-      "from the A100 on run, or sm_90a for Hopper alone; a card is a device: a100, "
-      "h100, h200 or native",
-      name);
-}
-
 llvm::Expected<Target> target_of(Family family, const DeviceSpec& device) {
-  if (family == Family::sm_90a && device.arch != "sm_90")
+  if (!runs(device, family))
     return make_error(ErrorCode::invalid_argument,
                       "target sm_90a: expected a Hopper card as the device, h100 or h200, got {} "
                       "({}); choose target sm_80",
@@ -55,8 +44,23 @@ llvm::StringRef spelling(Family family) { return family == Family::sm_80 ? "sm_8
 
 std::string Target::arch() const { return family == Family::sm_90a ? "sm_90a" : device.arch; }
 
+llvm::Expected<Family> parse_family(const std::string& text) {
+  for (Family family : {Family::sm_80, Family::sm_90a})
+    if (spelling(family) == text) return family;
+  return make_error(
+      ErrorCode::invalid_argument,
+      "unknown target '{}': expected sm_80, the family of instructions that all cards "
+      "from the A100 on run, or sm_90a for Hopper alone; a card is a device: a100, "
+      "h100, h200 or native",
+      text);
+}
+
+bool runs(const DeviceSpec& device, Family family) {
+  return family == Family::sm_80 || device.arch == "sm_90";
+}
+
 Family best_family(const DeviceSpec& device) {
-  return device.arch == "sm_90" ? Family::sm_90a : Family::sm_80;
+  return runs(device, Family::sm_90a) ? Family::sm_90a : Family::sm_80;
 }
 
 llvm::Expected<Target> make_target(const std::string& family_name, const std::string& device) {
@@ -67,8 +71,7 @@ llvm::Expected<Target> make_target(const std::string& family_name, const std::st
   for (const DeviceSpec& preset : device_presets())
     if (preset.name == wanted) return target_of(*family, preset);
   return make_error(ErrorCode::invalid_argument,
-                    "unknown device '{}': expected a100, h100, h200 or native{}", device,
-                    llvm::StringRef(device).contains(',') ? "; only a bundle takes a list" : "");
+                    "unknown device '{}': expected a100, h100, h200 or native", device);
 }
 
 llvm::Expected<Target> make_target(const std::string& family_name, const DeviceSpec& native) {

@@ -55,6 +55,12 @@ struct Target {
   std::string arch() const;
 };
 
+/// The family of this spelling. The error lists the spellings.
+llvm::Expected<Family> parse_family(const std::string& text);
+
+/// True if code of the family runs on the card.
+bool runs(const DeviceSpec& device, Family family);
+
 /// The family with the fastest instructions of a card.
 Family best_family(const DeviceSpec& device);
 

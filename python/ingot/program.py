@@ -116,7 +116,7 @@ def bundle(graph: Graph | str, *, matmul_precision: str | None = None, math: str
            precision: str | None = None) -> bytes:
     """Compiles a graph ahead of time, into the bytes of one file that `load` takes on machines
     without NVRTC. Options as of `compile`, but `device` may name several cards, as "a100,h100";
-    None: every card that has a name. Needs NVRTC and no GPU."""
+    None: the named cards that run the target. Needs NVRTC and no GPU."""
     graph = graph_of(graph)
     options = options_of(matmul_precision, math, target, device, precision, several=True)
     return lib.take_bytes(lib.make("ingot_bundle", graph._handle, byref(options)))

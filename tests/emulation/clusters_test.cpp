@@ -85,5 +85,5 @@ TEST_CASE("emulation: a pair of which one operand is packed has no clusters") {
   CHECK_FALSE(has_cluster(gated));
   CHECK(check_cases({gated}) == "");
   gated.choice.cluster = 2;
-  CHECK(check_cases({gated}).find("no product by wgmma has this tile") != std::string::npos);
+  CHECK(check_cases({gated}).find("no product of this kernel by wgmma has '") != std::string::npos);
 }

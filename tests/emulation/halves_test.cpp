@@ -91,7 +91,7 @@ TEST_CASE("emulation: f32 products of few rows or columns with halves of params"
   CHECK(check_cases(cases) == "");
 }
 
-TEST_CASE("emulation: stages whose scratch reaches as far as the shifts of the rows") {
+TEST_CASE("emulation: stages whose scratch reaches as far as the factors of the rows") {
   const char* const norm = "graph g(x: f32[{}, 256], param w: f32[{}, 256]) {{\n"
                            "  return group_norm(linear(x, w), groups={}) }}";
   const Case cases[] = {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The byte of a row's record (RowBits, tile/row_split.cuh): rows that suit each other by their
 // bytes suit each other by their records, and bytes of several rows are those of the merged record.
+// The record of a row by its elements (RowSplit).
 #include "src/support/error.h"
 #include "tests/emulation/hand_written.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <vector>
 
 using namespace ingot;
@@ -34,6 +38,47 @@ KernelCode bits_kernel() {
       "  result[1] = tile.suits(depth);\n"
       "  result[2] = (of_a | of_b) == RowBits::of(merged, depth);\n"
       "  result[3] = of_a;\n}\n");
+}
+
+/// Writes the record of a row of `depth` elements, a multiple of 4, split into `planes` f16 each.
+KernelCode record_kernel(int planes) {
+  const std::string name = fmt::format("record{}", planes);
+  return hand_written(
+      name, "tile/row_split.cuh",
+      fmt::format(
+          "extern \"C\" __global__ void {}(const f32* row, i64 depth, HalvedRow* record) {{\n"
+          "  RowExtremes extremes;\n"
+          "  for (i64 k = 0; k < depth; k += 4) extremes.add(load_vector<4>(row + k));\n"
+          "  RowSplit<{}> split(extremes);\n  Vector<f16, 4> planes[{}];\n"
+          "  for (i64 k = 0; k < depth; k += 4) split.run(load_vector<4>(row + k), planes);\n"
+          "  *record = split.record(depth);\n}}\n",
+          name, planes, planes));
+}
+
+struct RowRecord {
+  float factor;
+  int32_t strong, flags;
+};
+
+/// The record by the words of row_split.cuh: each element is scaled and compared.
+RowRecord record_of(const std::vector<float>& row, int planes) {
+  uint32_t largest = 0;
+  for (const float x : row) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &x, sizeof bits);
+    largest = std::max(largest, bits & 0x7fffffffu);
+  }
+  int shift = std::min(14 + 127 - static_cast<int>(largest >> 23), 78);
+  const bool is_too_large = shift < -66;
+  if (is_too_large) shift = 0;
+  RowRecord record = {std::ldexp(1.0f, -shift), 0, is_too_large ? kTooLarge : 0};
+  for (const float x : row) {
+    const double t = std::ldexp(std::abs(static_cast<double>(x)), shift);
+    if (t > 0 && t < std::ldexp(1.0, planes == 2 ? -2 : -14)) record.flags |= kWeak;
+    if (t >= 512) ++record.strong;
+  }
+  if (largest == 0) record.strong = static_cast<int32_t>(row.size());
+  return record;
 }
 
 /// The counts of strong elements at which a byte changes, and one below each.
@@ -81,4 +126,43 @@ TEST_CASE("emulation: rows that suit by their bytes suit by their records") {
         }
   CHECK(decided > undecided);
   CHECK(undecided > 0);
+}
+
+TEST_CASE("emulation: the record of a row says which of its elements are weak, to the last bit") {
+  auto library = library_of({record_kernel(1), record_kernel(2)});
+  REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<std::vector<float>> rows = {{0, 0, 0, 0},
+                                          {0, -0.0f, 1e-45f, -1e-45f},
+                                          {1e-45f, 1.0f, 0, 0},
+                                          {std::ldexp(1.0f, -127), 0, -0.0f, 0},
+                                          {1.0f, kInfinity, 0, 0},
+                                          {1e-30f, std::nanf(""), 0, 0},
+                                          {std::ldexp(1.0f, 81), 1e-10f, 0, 0}};
+  // The least shift, the greatest and some between them; elements at the limits and one step below.
+  for (const int exponent : {80, 79, 14, 0, -1, -50, -63, -64, -65, -100})
+    for (const int limit : {-2, -14, 9}) {
+      const float largest = std::ldexp(-1.5f, exponent);
+      const float at = std::ldexp(1.0f, limit + std::max(exponent - 14, -78));
+      rows.push_back({largest, at, 0, at});
+      rows.push_back({at, largest, std::nextafter(at, 0.0f), -0.0f});
+      rows.push_back({largest, 0, std::nextafter(at, kInfinity), at});
+    }
+  int weak = 0;
+  for (const std::vector<float>& row : rows)
+    for (const int planes : {1, 2}) {
+      RowRecord record = {};
+      const unsigned long long words[] = {reinterpret_cast<uintptr_t>(row.data()), row.size(),
+                                          reinterpret_cast<uintptr_t>(&record)};
+      (*library)->kernel(fmt::format("record{}", planes))(words);
+      const RowRecord expected = record_of(row, planes);
+      CAPTURE(row);
+      CAPTURE(planes);
+      CHECK(record.factor == expected.factor);
+      CHECK(record.strong == expected.strong);
+      CHECK(record.flags == expected.flags);
+      weak += (record.flags & kWeak) != 0 ? 1 : 0;
+    }
+  CHECK(weak > 0);
+  CHECK(weak < static_cast<int>(2 * rows.size()));
 }

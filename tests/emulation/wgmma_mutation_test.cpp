@@ -26,7 +26,7 @@ TEST_CASE("emulation: every operation that orders a specialised kernel is needed
   // needed: behind the second one it has nothing to do.
   check_each(kBarrier, long_rows, 1 + 2, {1});
   // Of a tile, that behind the stages is idle here: a warpgroup gets no further ahead than the ring
-  // lets it. The one before the stages is for the shifts of rows and columns.
+  // lets it. The one before the stages is for the factors of rows and columns.
   check_each(kGroupBarrier, long_rows, 12, {2, 5, 8, 11});
   check_each(kWait, long_rows, 4);
   check_each(kCommit, long_rows, 4);
@@ -132,7 +132,7 @@ TEST_CASE("emulation: the barrier between the records at which a guard looks is 
 }
 
 TEST_CASE("emulation: every barrier of tiles by wgmma that blocks share is needed") {
-  // One before the arrival of a part, and one behind it; that for the shifts, which is idle behind
+  // One before the arrival of a part, and one behind it; that for the factors, which is idle behind
   // these two; one in the sums of columns, and one behind the last tile, which is idle.
   Case shared = {"graph g(x: f32[70, 801], w: f32[40, 801]) {\n"
                  "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};

@@ -55,6 +55,16 @@ TEST_CASE("emulation: operands along the columns of tiles by wgmma") {
   CHECK(is_split(shared));
   CHECK(schedules_of(shared).find("in-bands") != std::string::npos);
   CHECK(check_cases({shared}) == "");
+  // Warpgroups in turns, in bands: later bands read factors of other rows.
+  for (const Tile& tile : {kTiles[2], kTiles[3]}) {
+    const Case turns =
+        with_tile(wgmma("graph g(a: f32[m, 68], w: f32[264, 68], b: f32[264], c: f32[m, 1]) {\n"
+                        "  return mish(gelu(mish(linear(a, w, b)))) * c }",
+                        {{{"m", 200}}}),
+                  MatmulPrecision::high, tile);
+    CHECK(schedules_of(turns).find("in-bands") != std::string::npos);
+    CHECK(check_cases({turns}) == "");
+  }
 }
 
 TEST_CASE("emulation: f32 products by wgmma, however the operands lie") {

@@ -15,6 +15,21 @@ using namespace ingot::testing;
 
 namespace {
 
+/// "NAMEi: TYPE, ..." of `count` inputs.
+std::string inputs(const char* name, const char* type, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += fmt::format("{}{}{}: {}", i > 0 ? ", " : "", name, i, type);
+  return text;
+}
+
+/// "NAME0 + NAME1 + ..."
+std::string sum(const char* name, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i > 0 ? " + " : "", name, i);
+  return text;
+}
+
 /// Compiles the specs for both families of schedules; each has a variant of such a schedule.
 void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs,
                   MatmulPrecision precision = MatmulPrecision::high,
@@ -52,6 +67,25 @@ TEST_CASE("stages: lanes with two rows each, or with many warps, need no local m
        "  return d * rsqrt(s) + cast(x, f32) * s }",
        "along-rows"},
   });
+}
+
+TEST_CASE("stages: rows of many operands need no local memory") {
+  std::vector<std::string> specs;
+  for (const int count : {9, 12, 16, 32, 100})
+    for (const char* type : {"bf16[m, 32]", "f32[m, 1001]"})
+      specs.push_back(
+          fmt::format("graph a({}) {{ return {} }}", inputs("x", type, count), sum("x", count)));
+  specs.push_back(fmt::format("graph b({}) {{ return layer_norm({}) }}",
+                              inputs("x", "f32[m, 1024]", 16), sum("x", 16)));
+  specs.push_back(fmt::format("graph c(x: f32[m, 1024], {}) {{ return softmax(x + {}, axis=1) }}",
+                              inputs("b", "f32[1024]", 24), sum("b", 24)));
+  std::string scaled;
+  for (int i = 0; i < 24; ++i) scaled += fmt::format("{}y * {}.5", i > 0 ? ", " : "", i + 1);
+  specs.push_back(
+      fmt::format("graph d(x: f32[m, 1024]) {{ y = softmax(x, axis=1)\n return {} }}", scaled));
+  std::vector<std::pair<const char*, const char*>> rows;
+  for (const std::string& spec : specs) rows.emplace_back(spec.c_str(), "held");
+  check_stages(rows);
 }
 
 TEST_CASE("stages: rows that are read once need no local memory") {

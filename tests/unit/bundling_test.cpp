@@ -34,5 +34,6 @@ TEST_CASE("bundling: without devices, each target has the named cards that run i
 
 TEST_CASE("bundling: listed devices are taken as they are listed") {
   CHECK(sections("", "h200,a100") == "sm_80 h200, sm_80 a100");
+  CHECK(sections("sm_80,sm_90a", "a100,h100") == "sm_80 a100, sm_80 h100, sm_90a h100");
   CHECK(sections("sm_90a", "h100,a100").find("target sm_90a: expected a Hopper card") == 0);
 }

@@ -323,9 +323,27 @@ TEST_CASE("cost: packing no rows takes a launch") {
   schedule.tile_m = 8;
   schedule.tile_k = 512;
   const DeviceSpec& device = device_presets().front();
-  const double none = packing_seconds(schedule, 0, 1000, 0, device);
+  const double none = packing_seconds(schedule, 0, 1000, 8, device);
   CHECK(none > 0);
-  CHECK(none < packing_seconds(schedule, 8, 1000, 8 * 1000 * 8, device));
+  CHECK(none < packing_seconds(schedule, 8, 1000, 8, device));
+}
+
+TEST_CASE("cost: packing few rows takes the time of a block, and more rows never take less") {
+  Schedule schedule;
+  schedule.skeleton = Skeleton::packing_tiles;
+  schedule.tile_m = 8;
+  schedule.tile_k = 512;
+  const DeviceSpec& device = device_presets().front();
+  const auto seconds = [&](double rows, double depth) {
+    return packing_seconds(schedule, rows, depth, 4, device);
+  };
+  CHECK(seconds(1, 17) == seconds(8, 512));
+  CHECK(seconds(1, 17) < 10e-6);
+  double last = 0;
+  for (double rows = 1; rows < 1e6; rows *= 2) {
+    CHECK(seconds(rows, 17) >= last);
+    last = seconds(rows, 17);
+  }
 }
 
 TEST_CASE("cost: a product takes the time of its multiply-adds at least") {

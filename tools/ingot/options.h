@@ -96,9 +96,10 @@ struct CompileFlags {
       "target", "family",
       "instructions that may be used: sm_80, or sm_90a for Hopper alone (default: the\n"
       "best of the card present for launches, sm_80 for files)"};
-  TextOption device{"device", "name",
-                    "card that schedules are chosen for: a100, h100, h200, or native for\n"
-                    "the one present (default: a100 for files, native for launches)"};
+  TextOption device{
+      "device", "name",
+      "card that schedules are chosen for: a100, h100, h200, or native for\n"
+      "the one present (default: a100 for files, h100 for files of sm_90a, native for launches)"};
   TextOption math{"math", "mode",
                   "rewrites that may be applied: strict (bit-exact ones), relaxed (default;\n"
                   "also reassociation), finite (also those that hold for finite values only)",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packing_rows skeleton: packs an operand (tile/packed.cuh) whose rows are contiguous. The
-// threads of a row that is scaled hold it in registers from the search for its largest element to
-// the split. A longer row is read twice.
+// threads of a row that is scaled hold it in registers from the search for its largest and its
+// least element to the split. A longer row is read twice.
 #pragma once
 
 #include "sizes/shared_memory.h"

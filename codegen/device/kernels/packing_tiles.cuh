@@ -2,7 +2,7 @@
 // The packing_tiles skeleton: packs a matmul's operand, however it lies in memory. Each warp has
 // one row. The rows of a block go through shared memory, so that global accesses are wide along the
 // index in which the operand is contiguous. Rows that are scaled are read twice: first to find the
-// largest element.
+// largest and the least element.
 #pragma once
 
 #include "sizes/shared_memory.h"
@@ -79,20 +79,23 @@ template <class K> struct PackingTiles {
       return combined_in_warp(value, combine);
     };
     const i64 row = row0 + ptx::thread_index() / 32;
-    RowSizes sizes;
-    Split split(sizes);
-    // Rows that are scaled are read twice, by the same code.
+    RowExtremes extremes;
+    Split split(extremes); // of rows that are scaled, only the last reading splits
+                           // Both readings have one code.
 #pragma unroll 1
     for (bool is_last = !Split::kScales;; is_last = true) {
       walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
-        if (!is_last) return sizes.add(eight);
-        Vector<typename To::Element, kEight> planes[To::kPlanes];
-        split.run(eight, planes);
-        if (to.stores(row, k)) to.put(batch, row, k, planes);
+        if (is_last) {
+          Vector<typename To::Element, kEight> planes[To::kPlanes];
+          split.run(eight, planes);
+          if (to.stores(row, k)) to.put(batch, row, k, planes);
+        } else {
+          extremes.add(eight);
+        }
       });
       if (is_last) break;
-      sizes.add_threads(combined);
-      split = Split(sizes);
+      extremes.add_threads(combined);
+      split = Split(extremes);
     }
     if constexpr (Split::kScales) {
       split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });

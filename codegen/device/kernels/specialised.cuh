@@ -75,7 +75,7 @@ private:
 };
 
 /// Removes the scales from the sums of a tile, or of a band of it.
-template <class K> struct FinishedSums {
+template <class K> struct ScaleRemoval {
   i64 row0; ///< of the tile
   const f32* factors;
 
@@ -83,6 +83,7 @@ template <class K> struct FinishedSums {
   INGOT_DEVICE void operator()(const TileContext& band, Fragment<L, kSlots>& fragment) const {
     using Source = typename K::Source;
     if constexpr (Source::kFactorBytes > 0)
+      // Opaque, so that the compiler does not keep its places in registers across the stages.
       Source::template finish<L>(ptx::opaque(band.thread), factors + (band.row0 - row0),
                                  factors + Source::kTileM, fragment.v[0]);
   }
@@ -162,8 +163,9 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     if (kCluster > 1 && tile.row0 >= units.grid.rows) continue;
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
     copies.barrier();
-    const FinishedSums<K> finish = {tile.row0, copies.factors()};
-    if constexpr (Source::kInBands && RunsInBands<PartBand<L>, typename K::Stages>::kValue) {
+    const ScaleRemoval<K> finish = {tile.row0, copies.factors()};
+    if constexpr (Source::kInBands) {
+      static_assert(RunsInBands<PartBand<L>, typename K::Stages>::kValue, "stages stay in rows");
       run_bands<PartBand<L>>(params, tile, fragment, typename K::Stages(), finish);
     } else {
       finish(tile, fragment);

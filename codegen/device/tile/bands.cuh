@@ -11,18 +11,23 @@ namespace ingot {
 
 /// The fewest elements of a thread that go through the stages in bands. The code of fewer is not
 /// worth a loop.
-constexpr int kLeastElementsInBands = 64;
+inline constexpr int kLeastElementsInBands = 64;
 
 // A band of a layout L is a layout with the first rows of each thread, of which L has a whole
 // number.
 
-/// One of kParts equal bands; of two where L has no kParts bands; or all rows. More bands read the
-/// vectors along columns more often, which products of small K do not hide.
-template <class L, int kParts = 2> struct PartBand : L {
-  static constexpr int kBands = L::kRows % (kParts * L::kBandStep) == 0 ? kParts : 2;
-  static constexpr bool kIsPart =
-      L::kRows % (kBands * L::kBandStep) == 0 && L::kRows * L::kCols >= kLeastElementsInBands;
-  static constexpr int kRows = kIsPart ? L::kRows / kBands : L::kRows;
+/// The number of equal bands of a tile: kMost, or else 2, or else 1. More bands read the vectors
+/// along columns more often, which products of small K do not hide.
+template <class L, int kMost> constexpr int bands_of() {
+  if (L::kRows * L::kCols < kLeastElementsInBands) return 1;
+  return L::kRows % (kMost * L::kBandStep) == 0 ? kMost
+         : L::kRows % (2 * L::kBandStep) == 0   ? 2
+                                                : 1;
+}
+template <class L, int kMost = 2> struct PartBand : L {
+  static constexpr int kBands = bands_of<L, kMost>();
+  static constexpr bool kIsPart = kBands > 1;
+  static constexpr int kRows = L::kRows / kBands;
 };
 
 /// The fewest rows: the least code, for kernels that compute few tiles.

@@ -35,7 +35,7 @@ template <class R, class L> struct ReduceTraits {
   static constexpr int kScratchBytes = sizes::reduce_bytes(L::kSizes, R::kSpan, R::kWidth, kSizes);
 };
 
-/// The results of a reduction, for later stages: in registers, or where they are too many.
+/// The results of a reduction, for later stages: in registers, or in scratch (below).
 template <class R, class L, sizes::Results kWhere> struct ResultPlace {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   typename R::Reducer::Result v[Plan::kPerThread][R::Reducer::kResults];

@@ -12,7 +12,7 @@ namespace ingot {
 
 /// X: a matrix operand of major k, with Packed. kPerRow: the threads of a row, whole warps. kHeld:
 /// chunks that a thread has in registers at a time. A longer row that is scaled is read twice: in
-/// the search for its largest element, and for the split.
+/// the search for its largest and its least element, and for the split.
 template <class X, int kPerRow, int kHeld> struct RowPacking {
   using To = typename X::Packed;
   using Split = typename To::Split;
@@ -52,17 +52,17 @@ template <class X, int kPerRow, int kHeld> struct RowPacking {
       for (int i = 0; i < kHeld; ++i)
         held[i] = load(params, to, batch, row, (first + i * kPerRow + lane) * kChunk);
     };
-    RowSizes sizes;
+    RowExtremes extremes;
     if constexpr (Split::kScales) {
 #pragma unroll 1
       for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
         load_from(first);
 #pragma unroll
-        for (int i = 0; i < kHeld; ++i) sizes.add(held[i]);
+        for (int i = 0; i < kHeld; ++i) extremes.add(held[i]);
       }
-      sizes.add_threads(combined);
+      extremes.add_threads(combined);
     }
-    Split split(sizes);
+    Split split(extremes);
 #pragma unroll 1
     for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
       if (!Split::kScales || chunks > kHeld * kPerRow) load_from(first);

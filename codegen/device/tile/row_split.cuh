@@ -89,11 +89,11 @@ template <class Combine> INGOT_DEVICE u32 combined_in_warp(u32 value, Combine co
   return value;
 }
 
-/// The sizes of some elements of a row, as the bits of |x|. Bits order like the values, with Inf
-/// and NaN above all.
-struct RowSizes {
+/// The largest and the least of some elements of a row, as the bits of |x|. Bits order like the
+/// values, with Inf and NaN above all.
+struct RowExtremes {
   u32 largest = 0;
-  u32 least = 0xffffffffu; ///< of those that are not 0, less 1
+  u32 least = 0xffffffffu; ///< its bits minus 1. A zero wraps around, so that it never counts
 
   template <int kCount> INGOT_DEVICE void add(const Vector<f32, kCount>& elements) {
 #pragma unroll
@@ -117,14 +117,14 @@ template <int kPlanes> struct RowSplit {
   static constexpr int kScaledExponent = 14, kLeastShift = -66, kMostShift = 78;
   static constexpr f32 kLeastStrong = 512.0f;
   static constexpr f32 kLeastNotWeak = kPlanes == 2 ? 0.25f : 6.103515625e-05f;
-  RowSizes sizes; ///< of the row
+  RowExtremes extremes; ///< of the row
   i32 shift;
   bool is_too_large;
   f32 scale;
   u32 strong = 0;
 
-  explicit INGOT_DEVICE RowSplit(const RowSizes& of_row)
-      : sizes(of_row), shift(kScaledExponent + 127 - static_cast<i32>(of_row.largest >> 23)),
+  explicit INGOT_DEVICE RowSplit(const RowExtremes& of_row)
+      : extremes(of_row), shift(kScaledExponent + 127 - static_cast<i32>(of_row.largest >> 23)),
         is_too_large(shift < kLeastShift) {
     if (shift > kMostShift) shift = kMostShift;
     if (is_too_large) shift = 0;
@@ -147,8 +147,9 @@ template <int kPlanes> struct RowSplit {
   /// The record, once the count is that of the whole row.
   INGOT_DEVICE HalvedRow record(i64 depth) const {
     const f32 factor = math::power_of_two(-shift);
-    const bool is_weak = sizes.least < ptx::as_bits(kLeastNotWeak * factor) - 1;
-    return {factor, static_cast<i32>(sizes.largest == 0 ? depth : strong),
+    // The product is exact: an element is below it if the scaled element is below the limit.
+    const bool is_weak = extremes.least < ptx::as_bits(kLeastNotWeak * factor) - 1;
+    return {factor, static_cast<i32>(extremes.largest == 0 ? depth : strong),
             (is_weak ? HalvedRow::kWeak : 0) | (is_too_large ? HalvedRow::kTooLarge : 0)};
   }
 };
@@ -156,7 +157,7 @@ template <int kPlanes> struct RowSplit {
 /// Converts the elements of a row to T. It has no record.
 template <class T> struct Conversion {
   static constexpr bool kScales = false;
-  explicit INGOT_DEVICE Conversion(const RowSizes&) {}
+  explicit INGOT_DEVICE Conversion(const RowExtremes&) {}
 
   template <int kCount>
   INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<T, kCount> (&planes)[1]) {

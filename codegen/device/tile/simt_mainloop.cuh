@@ -60,6 +60,7 @@ template <class Config, class A, class B> struct SimtMainloop {
   using StageA = SimtStage<kTileM, kTileK, A::kMajor>;
   using StageB = SimtStage<kTileN, kTileK, B::kMajor>;
   static constexpr int kQuad = StageA::kQuad;
+  static_assert(kTileK % kQuad == 0 && kChain % kQuad == 0, "multiply() takes whole quads");
 
   template <class Params>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 m, i64 n,
@@ -71,7 +72,8 @@ template <class Config, class A, class B> struct SimtMainloop {
     f32* const shared = reinterpret_cast<f32*>(ptx::shared_memory());
     int slot = 1; // the one that is written first is 0
     int tiles_in_part = 0;
-    // The first round only loads. The code that loads and stores stands once: it is long.
+    // The first round multiplies nothing: it fills slot 0. The last one stores zeros that nobody
+    // reads. So the code that loads and stores stands once: it is long.
 #pragma unroll 1
     for (i64 k0 = k.begin - kTileK; k0 < k.end; k0 += kTileK) {
       const OperandTile tile_a =

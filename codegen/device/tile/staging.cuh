@@ -42,7 +42,8 @@ template <class X, int kThreads, int kTileMn, int kTileK, int kVectors> struct S
   Cells cells[kVectors];
   u32 inside; ///< bit i: raw[i] lies inside the matrix
 
-  /// Loads this thread's vectors from number `first` on. Elements outside the matrix are not read.
+  /// Loads this thread's vectors from number `first` on, a multiple of kVectors below their number.
+  /// Elements outside the matrix are not read.
   template <class Params>
   INGOT_DEVICE void load(const Params& params, const OperandTile& tile, i32 thread, int first) {
     inside = 0;
