@@ -51,9 +51,9 @@ llvm::Error verify_dims(const Graph& graph) {
     });
     if (!is_bound)
       return make_error(ErrorCode::type_error,
-                        "dimension '{}' occurs only in products; some input must have '{}' alone "
-                        "as an extent",
-                        name, name);
+                        "dimension '{}' occurs only in products or sums: its size is unknown; give "
+                        "an input with '{}' alone as an extent, as in n: f32[{}]",
+                        name, name, name);
   }
   for (const Value& value : graph.values())
     for (const Dim& dim : value.type.shape)

@@ -252,8 +252,10 @@ llvm::StringRef Call::text(llvm::StringRef name) {
 
 DType Call::dtype(llvm::StringRef name) {
   const auto* text = std::get_if<std::string>(&argument(name).value);
-  return get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool" +
-                              (text ? hint_by_type(*text) : ""));
+  const std::string hint = !text                ? ""
+                           : parse_dtype(*text) ? "; write " + *text + " without quotes"
+                                                : hint_by_type(*text);
+  return get<DType>(name, "an element type: f32, f16, bf16, i32, i64 or bool" + hint);
 }
 
 int64_t Call::resolve_axis(llvm::StringRef name, int64_t axis, int64_t rank) {

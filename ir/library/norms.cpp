@@ -68,8 +68,11 @@ llvm::SmallVector<int64_t, 4> last_axes(Call& call, const Term& x) {
   const Shape listed = is_list ? call.dims("dims") : Shape{};
   const int64_t count = is_list ? static_cast<int64_t>(listed.size()) : call.integer("dims");
   if (count < 1 || count > x.rank()) {
-    call.fail_argument("dims", "{} normalised dims, expected 1 to {} for {}", count, x.rank(),
-                       x.type().text());
+    call.fail_argument("dims",
+                       "{} normalised dims, expected 1 to {} for {}, or the list of their extents, "
+                       "as in [{}]",
+                       count, x.rank(), x.type().text(),
+                       x.rank() > 0 ? x.shape().back().text() : "");
     return {};
   }
   Shape shape(x.shape().end() - count, x.shape().end());

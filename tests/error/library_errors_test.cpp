@@ -206,7 +206,12 @@ constexpr Row kRows[] = {
     {"cosine_similarity(x, t)",
      "cosine_similarity: operands differ in their number of dimensions: f32[4, 8] and f32[2, 6, "
      "10]"},
-    {"layer_norm(x, dims=0)", "layer_norm: 0 normalised dims, expected 1 to 2 for f32[4, 8]"},
+    {"cast(x, \"f16\")",
+     "cast: argument 'dtype' is \"f16\", expected an element type: f32, f16, bf16, i32, "
+     "i64 or bool; write f16 "
+     "without quotes"},
+    {"layer_norm(x, dims=0)", "layer_norm: 0 normalised dims, expected 1 to 2 for f32[4, 8], or "
+                              "the list of their extents, as in [8]"},
     {"layer_norm(x, beta=x)", "layer_norm: beta is f32[4, 8], expected the shape [8]"},
     {"group_norm(v, groups=2)",
      "group_norm: x is f32[8], expected samples, channels and any more dims"},

@@ -155,7 +155,8 @@ TEST_CASE("named dims come from inputs") {
   ValueId y = input(products, "y", {2 * Dim::named("m")});
   llvm::cantFail(products.add_output("z", y));
   CHECK(text(verify(products)) ==
-        "dimension 'm' occurs only in products; some input must have 'm' alone as an extent");
+        "dimension 'm' occurs only in products or sums: its size is unknown; give an input with "
+        "'m' alone as an extent, as in n: f32[m]");
 }
 
 TEST_CASE("a graph without outputs does not verify") {
