@@ -13,6 +13,8 @@ families      each chain by the sources of sm_80 and by those of the card's best
 chains        `ingot bench` of products with a tail: shares of the GPU's rate of products, the
               tail's time, the host's time of a launch
 rows          `ingot bench` of rows without a product: shares of the rate of the driver's copy
+classes       the problems of shape_classes.py through torch.compile(backend="ingot"), beside eager
+              PyTorch and torch.compile, and as ratios to each class's bounds
 compile       seconds of `ingot compile` as a process without a cache, on two cores
 
 Times are medians. Rows that OUT.json has of the same state, GPU and software are kept, so that a
@@ -242,6 +244,65 @@ def rows(ingot, _options, found):
                 yield
 
 
+def shape_classes(_ingot, options, found):
+    import torch
+    from shape_classes import CLASSES
+    torch.set_float32_matmul_precision("highest")
+    for name, shape_class in CLASSES.items():
+        with torch.device("cuda"):
+            problems = shape_class.problems()
+        while problems:
+            problem = problems.pop(0)
+            if any((row["class"], row["problem"]) == (name, problem.name) for row in found):
+                continue
+            times, difference = times_of_problem(problem, options.rounds)
+            better = min(times["eager"], times["compile"])
+            ratios = {of: round(times.get(of, better) / times["ingot"], 3)
+                      for of in shape_class.bounds}
+            found.append({"class": name, "problem": problem.name, "ms": rounded(times),
+                          "ratios": ratios, "bounds": shape_class.bounds,
+                          "difference": float(f"{difference:.2g}")})
+            yield
+            del problem
+            torch.cuda.empty_cache()
+
+
+def times_of_problem(problem, rounds):
+    """The contenders' milliseconds by name, and the largest relative difference of an output of
+    Ingot from eager PyTorch's, in the Frobenius norm."""
+    import ingot.torch
+    import torch
+    from compare_with_torch import median_ms
+    torch._dynamo.reset()
+
+    def call_of(model, draw, backend):
+        with torch.device("cuda"):
+            tensors = draw()
+        if backend == "ingot":
+            model = torch.compile(model, backend=ingot.torch.backend, dynamic=False,
+                                  options={"freeze": True})
+        elif backend == "compile":
+            model = torch.compile(model, dynamic=False)
+        return lambda: model(*tensors)
+    with torch.no_grad():
+        tensors = []
+
+        def draw():
+            tensors[:] = tensors or problem.inputs()
+            return tensors
+        calls = {backend: call_of(problem.model, draw, backend)
+                 for backend in ("ingot", "eager", "compile")}
+        for name, (model, inputs) in problem.others.items():
+            calls[name] = call_of(model, inputs, name.split()[0])
+        return median_ms(calls, rounds), largest_difference(calls["ingot"](), calls["eager"]())
+
+
+def largest_difference(results, expected):
+    pairs = zip(results, expected) if isinstance(results, tuple) else [(results, expected)]
+    return max(((a.double() - b.double()).norm() / b.double().norm().clamp(min=1e-30)).item()
+               for a, b in pairs)
+
+
 def seconds_of(call):
     """The median of three calls behind one that is not counted."""
     seconds = []
@@ -273,7 +334,7 @@ def compile_times(ingot, _options, found):
 
 
 PARTS = {"beside-torch": beside_torch, "feed-forward": feed_forward, "families": by_family,
-         "chains": chains, "rows": rows, "compile": compile_times}
+         "chains": chains, "rows": rows, "classes": shape_classes, "compile": compile_times}
 
 
 def best_family():
