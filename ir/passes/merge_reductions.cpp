@@ -4,8 +4,8 @@
 // The results are equal in real arithmetic.
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
-#include "ir/passes/product_reductions.h"
 #include "ir/passes/reduction_axes.h"
+#include "ir/passes/two_step_reductions.h"
 
 #include <cmath>
 

@@ -8,8 +8,8 @@
 #include "ir/passes/match.h"
 #include "ir/passes/parts.h"
 #include "ir/passes/passes.h"
-#include "ir/passes/product_reductions.h"
 #include "ir/passes/rewriter.h"
+#include "ir/passes/two_step_reductions.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -4,8 +4,8 @@
 // rows.
 #include "ir/passes/gather_index.h"
 #include "ir/passes/passes.h"
-#include "ir/passes/product_reductions.h"
 #include "ir/passes/rewriter.h"
+#include "ir/passes/two_step_reductions.h"
 
 #include "llvm/ADT/STLExtras.h"
 

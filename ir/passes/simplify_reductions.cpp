@@ -5,9 +5,9 @@
 #include "ir/passes/dim_groups.h"
 #include "ir/passes/match.h"
 #include "ir/passes/passes.h"
-#include "ir/passes/product_reductions.h"
 #include "ir/passes/reduction_axes.h"
 #include "ir/passes/rewriter.h"
+#include "ir/passes/two_step_reductions.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits reductions over rows and part of the columns of a product: first along each row. The
-// matmul's kernel then begins them tile by tile and need not store their elements. A reduction may
-// use any tree, and its states have f32 precision in this one too.
+// See two_step_reductions.h. A matmul's kernel begins the first step tile by tile, and a kernel of
+// loaded rows makes it where it makes the other reductions of the rows. A reduction may use any
+// tree, and its states have f32 precision in this one too.
 #include "ir/passes/passes.h"
-#include "ir/passes/product_reductions.h"
+#include "ir/passes/two_step_reductions.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -36,7 +36,7 @@ size_t dims_of_row(const Shape& shape, const Dim& columns) {
 
 /// Whether whole matrices of the product are reduced. The product's kernel begins that without a
 /// split.
-bool holds_matrices(const ProductSteps& steps, const Shape& product) {
+bool holds_matrices(const TwoSteps& steps, const Shape& product) {
   const Shape outer(steps.shape.begin(), steps.shape.end() - steps.rows.size());
   if (steps.rest.size() == outer.size()) return true;
   const Dim& rows = product[product.size() - 2];
@@ -66,22 +66,59 @@ std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
   return std::nullopt;
 }
 
-std::optional<ProductSteps> product_steps(const Graph& graph, ValueId x,
-                                          llvm::ArrayRef<int64_t> axes, bool is_shared) {
-  ProductSteps steps{graph.type(x).shape, {}, {}};
+namespace {
+
+/// The number of elements of the rows over which an op behind `x` reduces, whose result the rows'
+/// elements use again: a softmax, say. 1: there is none.
+Dim reduced_row_behind(const Graph& graph, ValueId x) {
+  const Dim elements = element_count(graph.type(x).shape);
+  std::set<ValueId> seen = {x};
+  std::vector<ValueId> open = {x};
+  while (!open.empty() && seen.size() < kMostOps) {
+    const ValueId value = open.back();
+    open.pop_back();
+    const Op& op = graph.producer(value);
+    const OpClass op_class = info(op.kind).op_class;
+    if (op_class == OpClass::reduce) {
+      const ValueId reduced = op.operands[0];
+      const Shape& shape = graph.type(reduced).shape;
+      const Axes& axes = reduced_axes(op);
+      if (axes.empty() || !(element_count(shape) == elements) ||
+          axes.front() != static_cast<int64_t>(shape.size() - axes.size()))
+        continue;
+      return element_count(Shape(shape.end() - axes.size(), shape.end()));
+    }
+    if (op_class != OpClass::elementwise && op.kind != OpKind::reshape &&
+        op.kind != OpKind::broadcast)
+      continue;
+    for (ValueId operand : op.operands)
+      if (seen.insert(operand).second) open.push_back(operand);
+  }
+  return 1;
+}
+
+} // namespace
+
+std::optional<TwoSteps> two_steps(const Graph& graph, ValueId x, llvm::ArrayRef<int64_t> axes,
+                                  bool is_shared) {
+  TwoSteps steps{graph.type(x).shape, {}, {}};
   const Dim elements = element_count(steps.shape);
   const auto product = product_behind(graph, x);
-  if (!product || product->back().is(1)) return std::nullopt;
-  const Dim& columns = product->back();
-  const bool few_tiles = columns.is_fixed() && columns.fixed() <= kFewTiles;
+  const Dim columns = product ? product->back() : reduced_row_behind(graph, x);
+  if (columns.is(1)) return std::nullopt;
+  const bool few_tiles = product && columns.is_fixed() && columns.fixed() <= kFewTiles;
   const int64_t too_few = is_shared ? kWorthAKernel : few_tiles ? 0 : kOneBlock;
   if (elements.is_fixed() && elements.fixed() <= too_few) return std::nullopt;
+  // A block holds shorter rows with their segments, and reduces both in one kernel.
+  Dim reduced = 1;
+  for (int64_t axis : axes) reduced = reduced * steps.shape[axis];
+  if (!product && reduced.is_fixed() && reduced.fixed() <= kOneBlock) return std::nullopt;
   const size_t inner = dims_of_row(steps.shape, columns);
   const auto first = static_cast<int64_t>(steps.shape.size() - inner);
   for (int64_t axis : axes) (axis >= first ? steps.rows : steps.rest).push_back(axis);
   const bool holds_rows = inner != 0 && steps.rows.size() == inner;
   const bool one_row = llvm::all_of(steps.rest, [&](int64_t a) { return steps.shape[a].is(1); });
-  if (!holds_rows || one_row || holds_matrices(steps, *product)) return std::nullopt;
+  if (!holds_rows || one_row || (product && holds_matrices(steps, *product))) return std::nullopt;
   return steps;
 }
 
@@ -100,7 +137,7 @@ Replacement join_reductions(GraphRewriter& rewriter, const Candidate& candidate)
   const Op& source_inner = rewriter.source().producer(candidate.source_operand());
   const bool is_shared = info(source_inner.kind).op_class == OpClass::reduce &&
                          rewriter.source_uses(source_inner.operands[0]) > 1;
-  if (product_steps(rewriter.graph(), x, axes, is_shared)) return {};
+  if (two_steps(rewriter.graph(), x, axes, is_shared)) return {};
   return {rewriter.make(kind, {x}, ReduceAttributes{axes})};
 }
 
@@ -124,7 +161,7 @@ Graph split(const Graph& graph, bool divides) {
       return {};
     const ValueId source = candidate.source_operand();
     const auto steps =
-        product_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
+        two_steps(graph, source, reduced_axes(candidate.op), rewriter.source_uses(source) > 1);
     if (!steps) return {};
     const DType dtype = graph.type(source).dtype;
     const bool rounds = is_float(dtype) && info(kind).accuracy != Accuracy::exact;

@@ -85,6 +85,20 @@ TEST_CASE("emulation: reductions along rows that are streamed") {
         }) == "");
 }
 
+TEST_CASE("emulation: reductions over rows and more behind a reduction of the rows") {
+  const char* const divergence = "  p = softmax(y, axis=1)\n  q = log_softmax(x, axis=1)\n"
+                                 "  return sum(where(p == 0.0, 0.0, p * log(p)) - p * q) }";
+  CHECK(check_cases({
+            {fmt::format("graph g(x: f32[301, 120], y: f32[301, 120]) {{\n{}", divergence)},
+            {fmt::format("graph g(x: f32[m, n], y: f32[m, n]) {{\n{}", divergence),
+             {{{"m", 72}, {"n", 40}}, {{"m", 70}, {"n", 501}}, {{"m", 1}, {"n", 1}}}},
+            {"graph g(x: bf16[4, 80, 511]) {\n  h = layer_norm(x)\n"
+             "  return reduce_max(h, axis=[1, 2]), var(cast(h, f32), axis=[1, 2]) }"},
+            {"graph g(x: f32[90, 400]) {\n  h = x - mean(x, axis=1, keepdim=true)\n"
+             "  return mean(h * h), h }"},
+        }) == "");
+}
+
 TEST_CASE("emulation: reductions along other axes") {
   CHECK(check_cases({
             {"graph g(x: f32[40, 50]) { return sum(x, axis=0) }"},

@@ -324,3 +324,31 @@ TEST_CASE("split_reductions: a half-typed result that is computed with is not ro
   CHECK(reductions(DType::bf16, false) == 2);
   CHECK(reductions(DType::bf16, true) == 1);
 }
+
+TEST_CASE("split_reductions: a sum over rows that a kernel reduces already goes along them first") {
+  // The number of sums of a graph that sums over rows and more behind a softmax of the rows.
+  auto sums = [](Shape shape, std::vector<int64_t> axes, bool also_stored) {
+    GraphMaker g;
+    const ValueId x = g.input("x", shape, DType::f32);
+    const int64_t last = static_cast<int64_t>(shape.size()) - 1;
+    Shape kept = shape;
+    kept.back() = 1;
+    const ValueId largest =
+        g.broadcast(g.reshape(g.reduce(OpKind::reduce_max, x, {last}), kept), shape);
+    const ValueId h = g.op(OpKind::sub, {g.op(OpKind::exp, {x}), largest});
+    const ValueId sum = g.reduce(OpKind::sum, h, axes);
+    return count(run_all(also_stored ? g.with_outputs({sum, h}) : g.with_outputs({sum})),
+                 OpKind::sum);
+  };
+  CHECK(sums({256, 300}, {0, 1}, false) == 2);
+  CHECK(sums({4, 256, 300}, {1, 2}, false) == 2);
+  CHECK(sums({Dim::named("m"), 300}, {0, 1}, false) == 2);
+  // Rows alone, columns alone, and no more elements than one block reduces.
+  CHECK(sums({4, 256, 300}, {2}, false) == 1);
+  CHECK(sums({4, 256, 300}, {0, 1}, false) == 1);
+  CHECK(sums({100, 300}, {0, 1}, false) == 1);
+  CHECK(sums({400, 10, 30}, {1, 2}, false) == 1);
+  // A value that is stored anyway is worth another step if it is large.
+  CHECK(sums({256, 300}, {0, 1}, true) == 1);
+  CHECK(sums({8192, 300}, {0, 1}, true) == 2);
+}
