@@ -34,10 +34,12 @@ std::string Statements::take_name(llvm::StringRef name) {
 }
 
 bool Statements::parse_body(const Token& open) {
+  bool all_read = true; // otherwise the return may be in the part that was not
   for (bool has_returned = false; !has_returned;) {
     if (is(TokenKind::right_brace)) {
-      error(token().begin, "graph '{}' returns nothing; expected 'return' before '}}'",
-            graph().name());
+      if (all_read)
+        error(token().begin, "graph '{}' returns nothing; expected 'return' before '}}'",
+              graph().name());
       break;
     }
     if (is(TokenKind::end)) return expect_close(TokenKind::right_brace, open);
@@ -48,6 +50,7 @@ bool Statements::parse_body(const Token& open) {
     check_comments(first, was_read);
     if (stopped()) return false;
     if (was_read) continue;
+    all_read = false;
     poison(first.spelling);
     // Line ends mean nothing. A statement that lacks a bracket therefore ends where another line
     // begins that is not indented further.
@@ -121,7 +124,8 @@ bool Statements::refuse_update(const Token& name) {
   const llvm::StringRef op(at, is_floor ? 3 : token().spelling.size() + 1);
   constexpr size_t kLongest = 60;
   llvm::StringRef value = llvm::StringRef(op.end(), source().text().end() - op.end());
-  value = value.take_until([](char c) { return c == '\n' || c == '#'; }).split("//").first.trim();
+  value = value.take_until([](char c) { return c == '\n' || c == '#' || c == '}'; });
+  value = value.split("//").first.split(" return ").first.trim();
   const bool is_word =
       llvm::all_of(value, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
   const bool is_whole = !value.empty() && value.size() <= kLongest &&
