@@ -3,6 +3,7 @@
 --target and --device."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,6 +40,9 @@ def options_of(matmul_precision: str | None, math: str, target: str | None, devi
     if precision is not None and matmul_precision is not None:
         raise InvalidArgumentError("matmul_precision and precision were both given; precision is "
                                    "the old name of matmul_precision: give that alone")
+    if precision is not None:
+        warnings.warn("precision= is the old name of matmul_precision=: write that",
+                      DeprecationWarning, stacklevel=3)
     name = "matmul_precision" if precision is None else "precision"
     given = matmul_precision if precision is None else precision
     return Options(

@@ -229,3 +229,10 @@ def test_messages_say_what_was_expected_and_what_was_got(text, call):
     head, *rest = text.split(".*")
     said = str(caught.value)
     assert said.startswith(head) and all(part in said for part in rest), said
+
+
+@pytest.mark.parametrize("call", [ingot.compile, ingot.bundle, ingot.explain])
+def test_the_old_name_of_an_option_works_and_warns_where_it_is_given(call):
+    with pytest.warns(DeprecationWarning, match="write that") as seen:
+        call(SPEC, precision="high")
+    assert seen[0].filename == __file__
