@@ -317,9 +317,8 @@ def print_predictions(names: list[str], options: dict[str, Any]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("classes", nargs="*", metavar="CLASS", help=f"of {', '.join(CLASSES)}")
-    parser.add_argument("--device", default="h100", metavar="CARD", help="a100, h100 or h200")
-    parser.add_argument("--target", metavar="FAMILY",
-                        help="sm_80 or sm_90a; default: the best of the card")
+    parser.add_argument("--device", default="h100", choices=("a100", "h100", "h200"))
+    parser.add_argument("--target", choices=("sm_80", "sm_90a"), help="default: the card's best")
     options = parser.parse_args()
     for name in options.classes:
         if name not in CLASSES:

@@ -47,57 +47,69 @@ bool holds_matrices(const TwoSteps& steps, const Shape& product) {
                                      }) == static_cast<int64_t>(count));
 }
 
-} // namespace
+/// The next move of a walk at an op.
+enum class Step : uint8_t { end, skip, follow };
 
-std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
-  const Dim elements = element_count(graph.type(x).shape);
+/// Walks backwards from `x` to the values behind it. `visit` gets the op that yields a value, and
+/// says whether to follow those of its operands that `follows` takes.
+template <typename Visit, typename Follows>
+void walk_back(const Graph& graph, ValueId x, Visit visit, Follows follows) {
   std::set<ValueId> seen = {x};
   std::vector<ValueId> open = {x};
   while (!open.empty() && seen.size() < kMostOps) {
     const ValueId value = open.back();
     open.pop_back();
     const Op& op = graph.producer(value);
-    if (op.kind == OpKind::matmul) return graph.type(value).shape;
-    if (info(op.kind).op_class != OpClass::elementwise && op.kind != OpKind::reshape) continue;
+    const Step step = visit(value, op);
+    if (step == Step::end) return;
+    if (step == Step::skip) continue;
     for (ValueId operand : op.operands)
-      if (element_count(graph.type(operand).shape) == elements && seen.insert(operand).second)
-        open.push_back(operand);
+      if (follows(operand) && seen.insert(operand).second) open.push_back(operand);
   }
-  return std::nullopt;
 }
 
-namespace {
+bool is_elementwise_or_reshape(const Op& op) {
+  return info(op.kind).op_class == OpClass::elementwise || op.kind == OpKind::reshape;
+}
 
 /// The number of elements of the rows over which an op behind `x` reduces, whose result the rows'
 /// elements use again: a softmax, say. 1: there is none.
 Dim reduced_row_behind(const Graph& graph, ValueId x) {
   const Dim elements = element_count(graph.type(x).shape);
-  std::set<ValueId> seen = {x};
-  std::vector<ValueId> open = {x};
-  while (!open.empty() && seen.size() < kMostOps) {
-    const ValueId value = open.back();
-    open.pop_back();
-    const Op& op = graph.producer(value);
-    const OpClass op_class = info(op.kind).op_class;
-    if (op_class == OpClass::reduce) {
-      const ValueId reduced = op.operands[0];
-      const Shape& shape = graph.type(reduced).shape;
-      const Axes& axes = reduced_axes(op);
-      if (axes.empty() || !(element_count(shape) == elements) ||
-          axes.front() != static_cast<int64_t>(shape.size() - axes.size()))
-        continue;
-      return element_count(Shape(shape.end() - axes.size(), shape.end()));
-    }
-    if (op_class != OpClass::elementwise && op.kind != OpKind::reshape &&
-        op.kind != OpKind::broadcast)
-      continue;
-    for (ValueId operand : op.operands)
-      if (seen.insert(operand).second) open.push_back(operand);
-  }
-  return 1;
+  Dim row = 1;
+  walk_back(
+      graph, x,
+      [&](ValueId, const Op& op) {
+        if (is_elementwise_or_reshape(op) || op.kind == OpKind::broadcast) return Step::follow;
+        if (info(op.kind).op_class != OpClass::reduce) return Step::skip;
+        const Shape& shape = graph.type(op.operands[0]).shape;
+        const Axes& axes = reduced_axes(op);
+        if (axes.empty() || !(element_count(shape) == elements) ||
+            axes.front() != static_cast<int64_t>(shape.size() - axes.size()))
+          return Step::skip;
+        row = element_count(Shape(shape.end() - axes.size(), shape.end()));
+        return Step::end;
+      },
+      [](ValueId) { return true; });
+  return row;
 }
 
 } // namespace
+
+std::optional<Shape> product_behind(const Graph& graph, ValueId x) {
+  const Dim elements = element_count(graph.type(x).shape);
+  std::optional<Shape> product;
+  walk_back(
+      graph, x,
+      [&](ValueId value, const Op& op) {
+        if (op.kind != OpKind::matmul)
+          return is_elementwise_or_reshape(op) ? Step::follow : Step::skip;
+        product = graph.type(value).shape;
+        return Step::end;
+      },
+      [&](ValueId operand) { return element_count(graph.type(operand).shape) == elements; });
+  return product;
+}
 
 std::optional<TwoSteps> two_steps(const Graph& graph, ValueId x, llvm::ArrayRef<int64_t> axes,
                                   bool is_shared) {

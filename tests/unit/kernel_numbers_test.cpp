@@ -317,11 +317,16 @@ TEST_CASE("cost: a step counts as often as it has values") {
   CHECK(stages() > usual * 1.5);
 }
 
-TEST_CASE("cost: packing no rows takes a launch") {
+static Schedule packing_by_tiles() {
   Schedule schedule;
   schedule.skeleton = Skeleton::packing_tiles;
   schedule.tile_m = 8;
   schedule.tile_k = 512;
+  return schedule;
+}
+
+TEST_CASE("cost: packing no rows takes a launch") {
+  const Schedule schedule = packing_by_tiles();
   const DeviceSpec& device = device_presets().front();
   const double none = packing_seconds(schedule, 0, 1000, 8, device);
   CHECK(none > 0);
@@ -329,10 +334,7 @@ TEST_CASE("cost: packing no rows takes a launch") {
 }
 
 TEST_CASE("cost: packing few rows takes the time of a block, and more rows never take less") {
-  Schedule schedule;
-  schedule.skeleton = Skeleton::packing_tiles;
-  schedule.tile_m = 8;
-  schedule.tile_k = 512;
+  const Schedule schedule = packing_by_tiles();
   const DeviceSpec& device = device_presets().front();
   const auto seconds = [&](double rows, double depth) {
     return packing_seconds(schedule, rows, depth, 4, device);

@@ -80,8 +80,8 @@ template <class K> struct PackingTiles {
     };
     const i64 row = row0 + ptx::thread_index() / 32;
     RowExtremes extremes;
-    Split split(extremes); // of rows that are scaled, only the last reading splits
-                           // Both readings have one code.
+    Split split(extremes);
+    // Both readings of scaled rows have one code. Only the last one splits.
 #pragma unroll 1
     for (bool is_last = !Split::kScales;; is_last = true) {
       walk(params, batch, row0, to, [&](i64 k, const Eight& eight) {
