@@ -104,6 +104,16 @@ def test_one_operator_in_the_middle_is_left():
     assert left(reports)["aten.sort"] == "no rule for this operator"
 
 
+@pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
+def test_the_bias_of_a_convolution_belongs_to_the_piece_behind_it(layout):
+    module = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.MaxPool2d(2),
+                           nn.ConvTranspose2d(6, 4, 2, stride=2), nn.Softmax(dim=1)).eval()
+    reports = check(module.to(memory_format=layout),
+                    torch.randn(2, 3, 8, 10).to(memory_format=layout))
+    names = [names for report in reports for names in report.taken]
+    assert len(names) == 2 and all("aten.add.Tensor" in piece for piece in names)
+
+
 def test_a_deep_module_is_one_piece():
     layers = nn.Sequential(*(nn.Sequential(nn.Linear(12, 12), nn.LayerNorm(12), nn.GELU())
                              for _ in range(4)))

@@ -50,3 +50,31 @@ def test_a_counter_joins_a_piece_of_its_own_device():
         return torch.exp(a) * 2, count, torch.exp(b) * 2
     split = partition(traced(function, FIRST, SECOND))
     assert all(len(devices_of(piece)) == 1 for piece in split.pieces)
+
+
+def convolved(tail):
+    """The pieces of a convolution with a bias and a tail, and the convolution that is left."""
+    def function(x):
+        weight, bias = torch.empty(6, 3, 3, 3, device=FIRST), torch.empty(6, device=FIRST)
+        return tail(torch.nn.functional.conv2d(x, weight, bias, padding=1))
+    with FakeTensorMode():
+        graph = make_fx(function)(torch.empty(2, 3, 4, 5, device=FIRST))
+    split = partition(graph)
+    (left,) = [node for node in split.left if "convolution" in str(node.target)]
+    return split.pieces, left
+
+
+def test_the_bias_of_a_convolution_is_added_by_the_piece_behind_it():
+    (piece,), convolution = convolved(lambda x: torch.relu(x) * 2)
+    assert convolution.args[2] is None
+    assert "aten.add.Tensor" in [str(node.target) for node in piece.nodes]
+
+
+@pytest.mark.parametrize("tail", [
+    lambda x: x,
+    lambda x: (torch.relu(x) * 2, x),
+    lambda x: (torch.relu(x) * 2, x.flatten(1)),
+    lambda x: (torch.relu(x), torch.linalg.svd(x)[1])])
+def test_a_convolution_that_others_read_too_keeps_its_bias(tail):
+    _, convolution = convolved(tail)
+    assert convolution.args[2] is not None

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Biases of convolutions, which stay with eager PyTorch."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import fx
+
+_CONVOLUTION = torch.ops.aten.convolution.default
+
+
+def move_biases(graph: fx.Graph, is_taken: Callable[[fx.Node], bool]) -> None:
+    """Adds the bias of a convolution by an operator of its own, where all users of the result are
+    taken. The operator then belongs to their piece. PyTorch adds the bias by a kernel that reads
+    and writes the whole result."""
+    for node in list(graph.find_nodes(op="call_function", target=_CONVOLUTION)):
+        bias = node.args[2]
+        result = node.meta.get("val")
+        if not isinstance(bias, fx.Node) or not isinstance(result, torch.Tensor):
+            continue
+        if node.users and all(map(is_taken, node.users)):
+            _move_bias(graph, node, bias, result)
+
+
+def _move_bias(graph: fx.Graph, node: fx.Node, bias: fx.Node, result: torch.Tensor) -> None:
+    extents = [bias.meta["val"].shape[0]] + [1] * (result.dim() - 2)  # [N, C, ...]
+    with graph.inserting_after(node):
+        spread = graph.call_function(torch.ops.aten.view.default, (bias, extents))
+    spread.meta["val"] = bias.meta["val"].view(extents)
+    with graph.inserting_after(spread):
+        added = graph.call_function(torch.ops.aten.add.Tensor, (node, spread))
+    added.meta["val"] = result
+    node.replace_all_uses_with(added, delete_user_cb=lambda user: user is not added)
+    node.update_arg(2, None)
