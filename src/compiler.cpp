@@ -7,6 +7,7 @@
 #include "codegen/schedule/candidates.h"
 #include "codegen/schedule/cost_model.h"
 #include "ir/fusion/storage.h"
+#include "ir/passes/dataflow.h"
 
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
@@ -100,11 +101,13 @@ FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpe
     if (!schedules) return std::nullopt;
     return matmul_tile(schedules->front(), device);
   };
-  limits.seconds = [try_group, &device](const Group& group) -> std::optional<double> {
+  limits.seconds = [=, &graph, &device, params_only = depends_only_on_params(graph)](
+                       const Group& group) -> std::optional<double> {
     Trial trial = try_group(group);
     const auto schedules = llvm::expectedToOptional(std::move(trial.schedules));
     if (!schedules) return std::nullopt;
-    return predict(trial.outline, schedules->front(), device, {}).seconds;
+    return launch_seconds({graph, group, trial.outline, device, options}, schedules->front(),
+                          params_only);
   };
   return limits;
 }

@@ -161,8 +161,8 @@ Kernel with_operands(const ScheduleSite& site, const Schedule& schedule) {
   return kernel;
 }
 
-/// The predicted seconds of a launch of the group's kernel, and of the kernels that its schedule
-/// needs beside it in each launch. `params_only`: of depends_only_on_params.
+} // namespace
+
 double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
                       const std::vector<bool>& params_only) {
   const Kernel kernel = with_operands(site, schedule);
@@ -185,6 +185,8 @@ double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
   }
   return seconds;
 }
+
+namespace {
 
 llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& schedules) {
   for (Schedule& schedule : schedules) {

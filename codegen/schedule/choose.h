@@ -68,6 +68,11 @@ struct ScheduleSite {
 llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice = {});
 
+/// The predicted seconds of a launch of the group's kernel, and of the kernels that its schedule
+/// needs beside it in each launch. `params_only`: of depends_only_on_params.
+double launch_seconds(const ScheduleSite& site, const Schedule& schedule,
+                      const std::vector<bool>& params_only);
+
 /// The tile of a matmul's schedule, for the cost of a fusion.
 MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device);
 

@@ -10,6 +10,10 @@
 
 namespace ingot {
 
+/// The share of a kernel's predicted time below which two kernels are preferred. Predictions of
+/// small kernels are off by more than the rest.
+constexpr double kClearlySlower = 0.9;
+
 SetJudge::SetJudge(const Partition& partition, const std::set<OpId>& judged)
     : partition_(partition), graph_(partition.graph()), limits_(partition.limits()),
       judged_(judged) {
@@ -124,6 +128,45 @@ std::optional<Reason> SetJudge::slower_joined(const OpSet& ops, const Group& gro
   return std::nullopt;
 }
 
+/// The ops of `ops` from the first reduction of a product's rows on; empty: there is none.
+OpSet SetJudge::reducing_rows(const OpSet& ops, const Group& group) const {
+  OpSet behind;
+  const auto is_behind = [&](ValueId value) {
+    const Value& from = graph_.value(value);
+    return std::binary_search(behind.begin(), behind.end(), from.op);
+  };
+  for (OpId op : ops) {
+    const bool reduces = llvm::any_of(group.reductions, [&](const Reduction& r) {
+      return r.op == op && !r.global && r.span == ReduceSpan::row;
+    });
+    if (reduces || llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
+          return is_behind(partition_.reached(op, operand));
+        }))
+      behind.push_back(op);
+  }
+  return behind;
+}
+
+/// The reason why the rows of a product should be reduced by a kernel of their own: only tiles as
+/// wide as the rows reduce them, and few such tiles leave the machine idle.
+std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& group) const {
+  if (group.matmuls.size() != 1 || !limits_.seconds) return std::nullopt;
+  const OpSet behind = reducing_rows(ops, group);
+  if (behind.empty()) return std::nullopt;
+  OpSet before;
+  llvm::copy_if(ops, std::back_inserter(before),
+                [&](OpId op) { return !llvm::is_contained(behind, op); });
+  const auto joined = seconds(ops, group), product = seconds(before, group),
+             rest = seconds(behind, group);
+  if (!joined || !product || !rest || *product + *rest >= kClearlySlower * *joined)
+    return std::nullopt;
+  return Reason{fmt::format("only tiles as wide as the rows of {} reduce them in its kernel: that "
+                            "takes {:.0f} us, and two kernels {:.0f} us{}",
+                            refusals::named(graph_, group.matmuls.front().op), *joined * 1e6,
+                            (*product + *rest) * 1e6, usual_sizes(graph_)),
+                kNoChange};
+}
+
 std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) const {
   if (ops.size() == 1) return std::nullopt;
   const std::vector<StoreTarget> results = stored_values(ops);
@@ -131,6 +174,7 @@ std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) c
   if (auto reason = costly_step(graph_, group, limits_)) return reason;
   if (auto reason = slower_joined(ops, group)) return reason;
   if (!limits_.obstacle || group.reductions.empty() || !is_judged(ops)) return std::nullopt;
+  if (auto reason = slower_reducing(ops, group)) return reason;
   auto storing = analyze_storing(ops, {}, group);
   const Group* whole = std::get_if<Group>(&storing);
   return limits_.obstacle(whole ? *whole : group);
@@ -139,7 +183,7 @@ std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) c
 bool SetJudge::refused_by_machine(const Group& group) const {
   const bool is_open = llvm::any_of(group.ops, [&](OpId op) { return judged_.count(op) == 0; });
   return limits_.obstacle && group.ops.size() > 1 && !group.reductions.empty() && is_open &&
-         limits_.obstacle(group);
+         (limits_.obstacle(group) || slower_reducing(group.ops, group));
 }
 
 } // namespace ingot

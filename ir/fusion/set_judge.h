@@ -20,7 +20,8 @@ public:
   /// than two, or, if it is judged, cannot run on the machine with all the stores that it would
   /// have now. Empty: there is none. A single op has no other kernel to be in.
   std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
-  /// True if the machine cannot run `group`, which is complete, and a part of it was never judged.
+  /// True if the machine cannot run `group`, which is complete, or two kernels would be faster, and
+  /// a part of it was never judged.
   bool refused_by_machine(const Group& group) const;
   /// The reason why `ops` become illegal once their stores are added; empty: they stay legal, or
   /// are not judged. Only sets are judged that were refused before: most stores disappear as
@@ -33,6 +34,8 @@ private:
   std::vector<StoreTarget> parts(ValueId value) const;
   std::optional<Reason> excess(const Group& group, size_t results) const;
   std::optional<Reason> slower_joined(const OpSet& ops, const Group& group) const;
+  OpSet reducing_rows(const OpSet& ops, const Group& group) const;
+  std::optional<Reason> slower_reducing(const OpSet& ops, const Group& group) const;
   std::optional<double> seconds(const OpSet& ops, const Group& group) const;
   std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                                const Group& group) const;

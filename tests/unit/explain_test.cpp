@@ -203,6 +203,19 @@ TEST_CASE("explain: no transpose makes reduced elements that lie apart lie side 
         "reduce segments of rows or of columns, or all of both");
 }
 
+TEST_CASE("explain: rows of a product are reduced in its kernel where that is not slower") {
+  const auto of = [](int64_t rows, int64_t columns, int64_t depth) {
+    return explained(fmt::format("graph g(x: f32[{0}, {2}], param w: f32[{1}, {2}]) {{\n"
+                                 "  return layer_norm(linear(x, w)) }}",
+                                 rows, columns, depth));
+  };
+  CHECK(of(16384, 128, 1024).boundaries.empty());
+  const auto few = of(64, 128, 256);
+  REQUIRE(few.boundaries.size() == 1);
+  CHECK(llvm::StringRef(few.boundaries[0].rule).starts_with("only tiles as wide as the rows of"));
+  CHECK(few.predicted_seconds <= few.unfused.seconds);
+}
+
 TEST_CASE("explain: a reduction inside a tile is no reason that one crosses tiles") {
   const auto norm = explained("graph g(x: f16[1024, 8192], w: f16[1200, 8192], a: f16[1200],\n"
                               "        b: f16[1200]) {\n"
