@@ -11,13 +11,18 @@ namespace ingot {
 namespace {
 
 std::string layout_text(const TileBody& body, const Schedule& s) {
-  if (s.row_threads != RowThreads::along_rows)
-    return fmt::format("RowLayout<{}, {}, {}, {}{}>", s.threads, s.per_row, s.chunks, s.vec,
-                       s.cluster > 1 ? fmt::format(", {}", s.cluster) : "");
+  if (s.row_threads == RowThreads::along_columns) {
+    const int64_t rows = s.rows_of_a_thread();
+    return fmt::format("RowLayout<{}, {}, {}, {}{}{}>", s.threads, s.per_row, s.chunks, s.vec,
+                       s.cluster > 1 || rows > 1 ? fmt::format(", {}", s.cluster) : "",
+                       rows > 1 ? fmt::format(", {}", rows) : "");
+  }
   const bool scans = llvm::any_of(body.stages, [](const Stage& stage) {
     return std::holds_alternative<ScanStage>(stage.step);
   });
   if (scans) return fmt::format("LaneRunLayout<{}, {}>", s.threads, s.chunks);
+  if (s.row_threads == RowThreads::along_both)
+    return fmt::format("LaneRowLayout<{}, {}, 1, {}>", s.threads, s.chunks * s.vec, s.vec);
   return fmt::format("LaneRowLayout<{}, {}, {}>", s.threads, s.chunks, s.tile_m / kRowsOfAWarp);
 }
 

@@ -13,17 +13,48 @@ namespace ingot {
 
 namespace {
 
-Expr::Form device_form(Expr::Kind kind) {
-  Expr::Form form = Expr::form(kind);
-  if (kind == Expr::Kind::min) form.before = "min_of(";
-  if (kind == Expr::Kind::max) form.before = "max_of(";
-  return form;
+bool divides(const Expr& expr) {
+  return expr.kind() == Expr::Kind::div || expr.kind() == Expr::Kind::mod;
+}
+
+/// The extents of a kernel's coordinates.
+std::map<std::string, Expr> extents_of(const Kernel& kernel) {
+  std::map<std::string, Expr> extents;
+  const auto set = [&](Coordinate coordinate, const Expr& extent) {
+    extents[spelling(coordinate)] = extent;
+  };
+  if (const auto* packing = std::get_if<PackingBody>(&kernel.body)) {
+    set(Coordinate::batch, dim_expr(packing->operand.packing.batches));
+    set(Coordinate::mn, dim_expr(packing->operand.packing.rows));
+    set(Coordinate::k, dim_expr(packing->operand.packing.depth));
+    return extents;
+  }
+  const auto& body = std::get<TileBody>(kernel.body);
+  set(Coordinate::batch, body.batch);
+  set(Coordinate::row, body.rows);
+  set(Coordinate::col, body.columns);
+  set(Coordinate::mn, max(body.rows, body.columns));
+  Expr depth;
+  for (const Mainloop& mainloop : body.mainloops) depth = max(depth, mainloop.depth);
+  set(Coordinate::k, depth);
+  return extents;
+}
+
+/// The coordinates that are below 2^32 in every tile, the part of a tile behind the extent
+/// included.
+std::set<std::string> short_coordinates(const Kernel& kernel) {
+  constexpr int64_t kMost = int64_t(1) << 31;
+  std::set<std::string> names;
+  for (const auto& [name, extent] : extents_of(kernel))
+    if (extent.constant() && *extent.constant() <= kMost) names.insert(name);
+  return names;
 }
 
 } // namespace
 
 CodeSpelling::CodeSpelling(const Kernel& kernel)
-    : kernel_(kernel), names_(parameter_names(kernel.parameters)) {
+    : kernel_(kernel), names_(parameter_names(kernel.parameters)),
+      short_coordinates_(short_coordinates(kernel)) {
   for (size_t k = 0; k < kernel.parameters.size(); ++k)
     if (kernel.parameters[k].purpose == Purpose::dim)
       dims_[kernel.parameters[k].buffer.argument.value.name()] = names_[k];
@@ -34,8 +65,23 @@ std::string CodeSpelling::text(const Expr& expr,
   const auto leaf = [&](const Expr& e) {
     return e.kind() == Expr::Kind::symbol ? "p." + dims_.at(e.name()) : coordinate(e);
   };
+  const auto form = [&](const Expr& e) -> Expr::Form {
+    using Kind = Expr::Kind;
+    if (e.kind() == Kind::min) return {"min_of(", ", ", ")"};
+    if (e.kind() == Kind::max) return {"max_of(", ", ", ")"};
+    if (!divides(e) || !is_short(e)) return Expr::plain_form(e);
+    return {e.kind() == Kind::div ? "div_u32(" : "mod_u32(", ", ", ")"};
+  };
   // A tile without elements still evaluates its indices. A named extent may then be 0.
-  return expr.text({leaf, device_form, "nonzero"});
+  return expr.text({leaf, form, "nonzero"});
+}
+
+/// True if the expression is a coordinate below 2^32, or divides one by a number below 2^32.
+bool CodeSpelling::is_short(const Expr& expr) const {
+  if (expr.kind() == Expr::Kind::coordinate) return short_coordinates_.count(expr.name()) != 0;
+  if (!divides(expr)) return false;
+  const std::optional<int64_t> divisor = expr.rhs().constant();
+  return divisor && *divisor > 0 && *divisor <= UINT32_MAX && is_short(expr.lhs());
 }
 
 std::string CodeSpelling::integer(const Expr& expr) const {

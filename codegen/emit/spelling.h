@@ -6,6 +6,7 @@
 #include "codegen/kernel/kernel.h"
 
 #include <map>
+#include <set>
 
 namespace ingot {
 
@@ -31,8 +32,11 @@ public:
 private:
   std::string text(const Expr& expr, llvm::function_ref<std::string(const Expr&)> coordinate) const;
 
+  bool is_short(const Expr& expr) const;
+
   const Kernel& kernel_;
   const std::vector<std::string> names_;
+  const std::set<std::string> short_coordinates_;
   std::map<std::string, std::string> dims_; ///< the parameter of each named dimension
 };
 

@@ -34,15 +34,15 @@ bool is_python_reserved(llvm::StringRef name) {
 }
 
 /// Python's forms need no parentheses around them, so that few precedence rules matter.
-Expr::Form python_form(Kind kind) {
-  switch (kind) {
+Expr::Form python_form(const Expr& e) {
+  switch (e.kind()) {
   case Kind::add: return {"(", " + ", ")"};
   case Kind::sub: return {"(", " - ", ")"};
   case Kind::mul: return {"", " * ", ""};
   case Kind::div: return {"(", " // (", "))"};
   case Kind::mod: return {"(", " % (", "))"};
   case Kind::ceil_div: return {"-(-", " // (", "))"};
-  default: return Expr::form(kind);
+  default: return Expr::plain_form(e);
   }
 }
 
@@ -74,7 +74,7 @@ std::string HostNames::base(const Argument& argument) const {
 
 std::string cpp_formula(const Expr& expr, const HostNames& names) {
   const auto leaf = [&](const Expr& symbol) { return "call." + names.dims.at(symbol.name()); };
-  return expr.text({leaf, Expr::form, {}, "Int"});
+  return expr.text({leaf, Expr::plain_form, {}, "Int"});
 }
 
 std::string PythonNames::unique(llvm::StringRef wanted) {

@@ -17,9 +17,11 @@ sizes::Tile tile_of(const Schedule& s) {
   if (s.uses_tensor_cores()) return sizes::mma_tile(m, n, to_int(s.warp_m), to_int(s.warp_n));
   if (s.mainloop != MainloopKind::none) return sizes::simt_tile(m, n);
   if (s.row_threads == RowThreads::along_rows)
-    return sizes::lane_row_tile(threads, to_int(s.chunks), m / 32);
+    return sizes::lane_row_tile(threads, to_int(s.chunks), m / 32, 1);
+  if (s.row_threads == RowThreads::along_both)
+    return sizes::lane_row_tile(threads, to_int(s.chunks * s.vec), 1, to_int(s.vec));
   return sizes::row_tile(threads, to_int(s.per_row), to_int(s.chunks), to_int(s.vec),
-                         to_int(s.cluster));
+                         to_int(s.cluster), to_int(s.rows_of_a_thread()));
 }
 
 Span span_of(ReduceSpan span) {

@@ -13,6 +13,11 @@ llvm::StringRef spelling(Skeleton skeleton) {
   return names[static_cast<size_t>(skeleton)];
 }
 
+llvm::StringRef spelling(RowThreads threads) {
+  static const char* const names[] = {"along-columns", "along-rows", "along-both"};
+  return names[static_cast<size_t>(threads)];
+}
+
 llvm::StringRef spelling(PathKind path) {
   static const char* const names[] = {"direct", "staged", "mapped"};
   return names[static_cast<size_t>(path)];
@@ -58,8 +63,7 @@ std::string Schedule::text() const {
                        threads, operands.front().vec);
   if (mainloop == MainloopKind::none)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
-                       tile_m, tile_n, threads, per_row,
-                       row_threads == RowThreads::along_rows ? "along-rows" : "along-columns", vec,
+                       tile_m, tile_n, threads, per_row, spelling(row_threads).str(), vec,
                        skeleton == Skeleton::split  ? fmt::format(" parts {}", parts)
                        : skeleton == Skeleton::kept ? fmt::format(" cluster {}", cluster)
                                                     : "");

@@ -71,7 +71,13 @@ inline bool reads_packed(MainloopKind kind) {
 enum class PathKind : uint8_t { direct, staged, mapped };
 /// `direct`
 llvm::StringRef spelling(PathKind path);
-enum class RowThreads : uint8_t { along_columns, along_rows };
+enum class RowThreads : uint8_t {
+  along_columns, ///< lanes of a warp share a row
+  along_rows,    ///< lanes have rows of their own, several each
+  along_both     ///< lanes have a row each, and read several adjacent columns at a time
+};
+/// `along-rows`
+llvm::StringRef spelling(RowThreads threads);
 
 /// How a matmul's operand reaches shared memory.
 struct OperandSchedule {
@@ -107,9 +113,10 @@ struct Schedule {
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
-  int64_t per_row = 32; ///< threads of a block that share a row; along_rows: warps of a block
-  int64_t chunks = 1;   ///< accesses of a thread per row of a tile
-  int64_t parts = 1;    ///< split: the most blocks that share a row
+  int64_t per_row =
+      32;             ///< threads of a block that share a row; not along_columns: warps of a block
+  int64_t chunks = 1; ///< accesses of a thread per row of a tile
+  int64_t parts = 1;  ///< split: the most blocks that share a row
 
   int64_t shared_bytes = 0; ///< dynamic shared memory of a block
 
@@ -121,7 +128,7 @@ struct Schedule {
   int64_t split_blocks = 0;   ///< the most tiles times parts
   bool packs_a = false;       ///< wgmma: the kernel packs its own A (kernels/packing_beside.cuh)
   bool in_bands = false;      ///< wgmma: the stages take a few rows of a thread at a time
-  bool staged_stores = false; ///< rows are stored through shared memory, 16 bytes a thread
+  bool staged_stores = false; ///< rows are stored through shared memory, up to 16 bytes a thread
 
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
@@ -138,6 +145,8 @@ struct Schedule {
     return skeleton == Skeleton::specialised ? sizes::tile_owners(static_cast<int>(tile_threads()))
                                              : 1;
   }
+  /// Loaded rows, along_columns: the rows of a thread.
+  int64_t rows_of_a_thread() const { return tile_m * per_row / threads; }
   /// Blocks that share a loaded row in a cluster.
   int64_t blocks_of_a_row() const { return skeleton == Skeleton::kept ? cluster : 1; }
   /// Adjacent row tiles of a cluster's blocks.

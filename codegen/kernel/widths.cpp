@@ -36,8 +36,8 @@ StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Sc
   const int64_t size = size_of(dtype), most = kWidestAccess / size;
   // Tiles begin at multiples of step_n columns.
   if (s.staged_stores && (size == 2 || size == 4) && is_whole &&
-      map.contiguous == Coordinate::col && map.widest(most) == most && s.step_n % most == 0)
-    return {most, true};
+      map.contiguous == Coordinate::col && s.step_n % most == 0)
+    return {map.widest(most), true};
   return {read_width(map, dtype, s), false};
 }
 

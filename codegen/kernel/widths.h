@@ -20,7 +20,7 @@ int64_t prologue_width(const IndexMap& map, DType dtype, const MatrixOperand& op
 
 struct StoreWidth {
   int64_t vec = 1;     ///< adjacent elements of one access
-  bool staged = false; ///< 16 bytes a thread, through shared memory (tile/staged_store.cuh)
+  bool staged = false; ///< through shared memory (tile/staged_store.cuh)
 };
 /// `is_whole`: each point of the domain has an element of its own.
 StoreWidth store_width(const IndexMap& map, DType dtype, bool is_whole, const Schedule& schedule);

@@ -105,7 +105,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
 std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
   std::vector<ScheduleChoice> choices;
   if (usual.skeleton == Skeleton::scanned) return choices;
-  const bool lanes = usual.row_threads == RowThreads::along_rows;
+  const bool lanes = usual.row_threads != RowThreads::along_columns;
   llvm::SmallVector<int64_t, 8> threads = {32, 64, 128, 256, 512, 1024};
   llvm::SmallVector<int64_t, 4> tiles = {0};
   llvm::SmallVector<int64_t, 8> residents = {0, 2, 3, 4, 6};

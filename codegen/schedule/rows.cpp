@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of kernels without matmuls: the distribution of a row over threads. See choosers.h.
-#include "codegen/kernel/index_map.h"
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/widths.h"
-#include "codegen/schedule/choosers.h"
-#include "ir/fusion/loaded_domain.h"
+#include "codegen/schedule/row_chooser.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -12,13 +10,7 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value per thread
 constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
-constexpr int64_t kResidentThreads = 1024;                  ///< threads per SM: 64 registers each
-/// Bytes of a row that a thread has in flight. Little's law: 4.8 TB/s at about 1 us are 36 KB for
-/// each SM, a third of the bytes that 1024 such threads request. The rest covers the barriers of a
-/// row.
-constexpr int64_t kUnderWay = 64;
 /// Threads of a row that is read once in any layout. Two warps go through it chunk by chunk, and no
 /// more warps wait for one another. This needs four rows for each row that an SM has in flight;
 /// with fewer, the last rows would leave SMs idle for a row's time.
@@ -28,14 +20,10 @@ constexpr int64_t kHeldByFew = 128 * kMostHeld; ///< up to here, columns are bet
 constexpr int64_t kScanned = 16;                ///< elements of a chunk that a thread scans
 constexpr int64_t kScanThreads = 256;           ///< most threads that share a scanned row
 constexpr int64_t kSplitThreads = 1024;         ///< threads per SM: enough loads in flight
-constexpr int64_t kFewOperands = 8;             ///< along a row; so many never spilled
 /// The elements and addresses of more operands along a row that a thread has, as 32-bit registers;
 /// and those of a vector of each. With more, threads of 64 registers spill: by ptxas 13.0, 376
 /// bytes with 16 elements of 12 operands in bf16, and none with 8.
 constexpr int64_t kOperandRegisters = 160, kVectorRegisters = 40;
-constexpr int64_t kLanes = kRowsOfAWarp;
-constexpr int64_t kLaneRowWarps = 8; ///< warps of a block whose lanes have a row each
-constexpr int64_t kWidestLaneRow = kLaneRowWarps * kMostHeld; ///< most held columns of such a block
 
 int64_t power_of_two_at_least(int64_t value) {
   int64_t result = 1;
@@ -43,59 +31,7 @@ int64_t power_of_two_at_least(int64_t value) {
   return result;
 }
 
-class RowChooser {
-public:
-  RowChooser(const ScheduleSite& site, const ScheduleChoice& choice)
-      : graph_(site.graph), group_(site.group), body_(std::get<TileBody>(site.kernel.body)),
-        device_(site.device), choice_(choice), rows_(group_.space.extent(group_.domain.rows)),
-        columns_(group_.space.extent(group_.domain.columns)), shares_rows_(shares_rows(group_)) {
-    for (const Read& read : group_.reads) {
-      const int64_t size = size_of(graph_.stored_type(read.access.value));
-      if (is_wide(group_, read)) wide_sizes_.push_back(size);
-      operands_ += has_columns(read.access) ? 1 : 0;
-      read_bytes_ += has_columns(read.access) ? size : 0;
-    }
-    for (const Write& write : group_.writes) operands_ += has_columns(write.access) ? 1 : 0;
-  }
-
-  llvm::Expected<std::vector<Schedule>> run();
-
-private:
-  /// True if other columns have other elements.
-  bool has_columns(const Access& access) const {
-    return llvm::any_of(group_.space.leaves(access.dims),
-                        [&](Atom atom) { return contains(group_.domain.columns, atom); });
-  }
-  int64_t widest_access(Coordinate along = Coordinate::col) const;
-  /// True if partials are merged row by row.
-  bool combines() const {
-    return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
-  }
-  int64_t usual_held() const;
-  int64_t most_with_operands() const;
-  int64_t widest_with_operands() const;
-  bool is_read_once() const;
-  void choose_skeleton(Schedule& schedule, bool held) const;
-  int64_t merging_threads() const;
-  void choose_row_layout(Schedule& schedule) const;
-  bool is_lean() const;
-  void add_warps(Schedule& schedule) const;
-  int64_t rows_of_a_lane(const Schedule& schedule, bool held) const;
-  std::vector<Schedule> lane_rows() const;
-  std::vector<Schedule> scan() const;
-  Schedule scan_layout(int64_t vec) const;
-
-  const Graph& graph_;
-  const Group& group_;
-  const TileBody& body_;
-  const DeviceSpec& device_;
-  const ScheduleChoice& choice_;
-  const Dim rows_, columns_;
-  const bool shares_rows_;
-  llvm::SmallVector<int64_t, 4> wide_sizes_; ///< bytes of an element, by wide read
-  int64_t operands_ = 0;                     ///< reads and writes that have columns
-  int64_t read_bytes_ = 0;                   ///< of an element of each of those reads
-};
+} // namespace
 
 /// The number of elements in 16 bytes of the narrowest tensor that is accessed along the columns,
 /// or along the rows.
@@ -163,67 +99,25 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
   }
 }
 
-/// True if a thread has one tensor's elements at a time and holds none of them. Then 64 elements of
-/// 16-bit types fit the 128 registers of 512 threads.
-bool RowChooser::is_lean() const { return wide_sizes_.size() <= 1 && body_.tile_slots == 0; }
-
-/// The adjacent rows of a lane. Two rows of a 16-bit type are a word, so that a warp reads lines of
-/// 128 bytes. This needs enough tiles of that width to fill the machine, and registers for twice
-/// the elements per thread.
-int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
-  if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
-  constexpr int64_t kWord = 2; ///< rows per word
-  const bool is_narrow = llvm::all_of(wide_sizes_, [](int64_t size) { return size <= 2; });
-  const bool has_segments = llvm::any_of(
-      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  if (!is_narrow || has_segments || !is_lean() || widest_access(Coordinate::row) < kWord) return 1;
-  if (held && kWord * s.chunks > kMostHeld) return 1;
-  const int64_t rows = assumed(rows_), tile = kWord * kLanes;
-  const int64_t width = kWord * s.per_row * s.chunks; // as in add_warps
-  const int64_t parts = shares_rows_ ? assumed(columns_) / width : 1;
-  const bool is_filled = 4 * assumed(row_tile_count(body_, tile)) * parts >= 3 * device_.sm_count;
-  const bool has_few_idle_lanes = rows % tile == 0 || rows >= 8 * tile;
-  return is_filled && has_few_idle_lanes ? kWord : 1;
-}
-
-/// Adds warps: a wider tile keeps the number of threads per SM. If tiles are few, an SM gets more
-/// threads.
-void RowChooser::add_warps(Schedule& s) const {
-  constexpr int64_t kMostWarps = 32;
-  const int64_t rows = s.tile_m / kLanes;
-  s.per_row *= rows;
-  if (shares_rows_ || !is_lean() || !rows_.is_fixed()) return;
-  while (rows * s.per_row < kMostWarps &&
-         4 * assumed(row_tile_count(body_, s.tile_m)) * kLanes * s.per_row <
-             3 * device_.sm_count * kResidentThreads)
-    s.per_row *= 2;
-  // 64 registers a thread.
-  if (s.per_row == kMostWarps && choice_.held == 0) s.chunks = std::min(s.chunks, kMostHeld / 2);
-}
-
-/// Schedules for lanes that have rows of their own. The warps of a block share the columns.
-std::vector<Schedule> RowChooser::lane_rows() const {
-  Schedule s;
-  s.group_rows = 1;
-  s.row_threads = RowThreads::along_rows;
-  s.per_row = choice_.per_row > 0 ? choice_.per_row : kLaneRowWarps;
-  const bool held =
-      columns_.is_fixed() && columns_.fixed() <= kMostHeld * s.per_row && !shares_rows_;
-  s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + s.per_row - 1) / s.per_row)
-             : choice_.held > 0 ? choice_.held
-                                : usual_held();
-  const int64_t rows = rows_of_a_lane(s, held);
-  s.tile_m = rows * kLanes;
-  if (!held && choice_.per_row == 0) add_warps(s);
-  s.threads = kLanes * s.per_row;
-  s.tile_n = s.step_n = s.per_row * s.chunks;
-  choose_skeleton(s, held);
-  std::vector<Schedule> schedules;
-  s.vec = std::min(rows, widest_access(Coordinate::row));
-  if (s.vec > 1) schedules.push_back(s);
-  s.vec = 1;
-  schedules.push_back(s);
-  return schedules;
+/// The rows of a thread whose share of one row is less than it should have in flight. They need
+/// tiles for all SMs, and no kernel may depend on the tiles.
+int64_t RowChooser::rows_of_a_thread(const Schedule& s) const {
+  constexpr int64_t kMostRows = 8;
+  const bool is_apart =
+      !combines() && !shares_rows_ && llvm::all_of(group_.reductions, [](const Reduction& r) {
+        return r.span == ReduceSpan::row && !r.global;
+      });
+  if (!is_apart || s.per_row > kLanes || s.skeleton != Skeleton::held) return 1;
+  const int64_t elements = s.chunks * s.vec;
+  const auto suits = [&](int64_t rows) {
+    const int64_t tiles = assumed(row_tile_count(body_, rows * s.tile_m));
+    return rows * elements * wide_bytes_ <= kUnderWay &&
+           rows * elements * body_.tile_slots <= kMostHeld &&
+           tiles * s.threads >= device_.sm_count * kResidentThreads;
+  };
+  int64_t rows = kMostRows;
+  while (rows > 1 && !suits(rows)) rows /= 2;
+  return rows;
 }
 
 /// The number of threads that merge the states of a result: a warp, or more if each would merge
@@ -274,6 +168,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   s.tile_m = s.threads / per_row;
   s.tile_n = per_row * chunks * s.vec;
   choose_skeleton(s, held);
+  if (choice_.per_row == 0) s.tile_m *= rows_of_a_thread(s);
   // Blocks share an SM, so that one loads while another reduces.
   if (chunks * s.vec * body_.tile_slots <= kMostHeld)
     s.min_blocks_per_sm = std::max<int64_t>(1, kResidentThreads / s.threads);
@@ -321,6 +216,8 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   fast.group_rows = 1;
   const bool segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  if (crosses())
+    if (std::vector<Schedule> schedules = crossing_lanes(); !schedules.empty()) return schedules;
   // Segments of a row need the whole row to be held.
   if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow))
     return lane_rows();
@@ -338,8 +235,6 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   schedules.push_back(general);
   return schedules;
 }
-
-} // namespace
 
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice) {

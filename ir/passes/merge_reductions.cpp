@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites sums, means and products so that fewer elements are reduced: several reductions become
+// Rewrites reductions and products so that fewer elements are reduced: several reductions become
 // one, repeated elements are dropped, and multiplications by a number move behind the reduction.
 // The results are equal in real arithmetic.
 #include "ir/passes/match.h"
@@ -7,7 +7,10 @@
 #include "ir/passes/reduction_axes.h"
 #include "ir/passes/two_step_reductions.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <cmath>
+#include <unordered_map>
 
 namespace ingot {
 namespace {
@@ -74,11 +77,46 @@ Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   return {rewriter.broadcast(result, candidate.type.shape)};
 }
 
+/// The pair reductions of a graph by operand. Their first results are reductions of one result.
+class PairReductions {
+public:
+  explicit PairReductions(const Graph& graph) : graph_(graph) {
+    for (const auto& [index, op] : llvm::enumerate(graph.ops()))
+      if (op.kind == OpKind::moments || op.kind == OpKind::max_sumexp)
+        ops_[op.operands[0].index].push_back(&op);
+  }
+
+  /// Rewrites mean(x) beside moments(x), and max(x) beside max_sumexp(x), to the pair's first
+  /// result: one walk over x gives all. The pair is made again here, since its own place may be
+  /// later. It is then a common subexpression.
+  Replacement first_result(GraphRewriter& rewriter, const Candidate& candidate) const {
+    const bool is_mean = candidate.kind() == OpKind::mean;
+    if (!is_mean && candidate.kind() != OpKind::reduce_max) return {};
+    const auto found = ops_.find(candidate.source_operand().index);
+    if (found == ops_.end()) return {};
+    for (const Op* op : found->second) {
+      if (op->kind != (is_mean ? OpKind::moments : OpKind::max_sumexp) ||
+          op->attributes != candidate.op.attributes ||
+          graph_.type(op->results[0]) != candidate.type)
+        continue;
+      return {rewriter.make_all(op->kind, candidate.operands, op->attributes)[0]};
+    }
+    return {};
+  }
+
+private:
+  const Graph& graph_;
+  std::unordered_map<uint32_t, llvm::SmallVector<const Op*, 1>> ops_;
+};
+
 } // namespace
 
 Graph merge_reductions(const Graph& graph, const PassContext& context) {
+  const PairReductions pairs(graph);
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
-    Replacement result = first_match({join_reductions, drop_repeats}, rewriter, candidate);
+    Replacement result = pairs.first_result(rewriter, candidate);
+    if (!result.empty()) return result;
+    result = first_match({join_reductions, drop_repeats}, rewriter, candidate);
     if (result.empty()) result = scale_after_reduction(rewriter, candidate, context.math);
     if (result.empty()) result = scale_after_matmul(rewriter, candidate, context.math);
     return result;

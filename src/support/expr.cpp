@@ -56,7 +56,7 @@ private:
       out_ += style_.leaf(e);
       return;
     }
-    const Expr::Form form = style_.form(e.kind());
+    const Expr::Form form = style_.form(e);
     const bool parentheses = form.strength < at_least;
     if (parentheses) out_ += '(';
     out_ += form.before;

@@ -58,11 +58,13 @@ public:
   };
   /// The form in `text()`: the operators of C, and functions with the names of kinds.
   static Form form(Kind kind);
+  static Form plain_form(const Expr& e) { return form(e.kind()); }
   /// The spelling of expressions in another language.
   struct Style {
     /// Spells a symbol or a coordinate.
     llvm::function_ref<std::string(const Expr&)> leaf;
-    Form (*form)(Kind) = &Expr::form;
+    /// Spells an expression of a binary kind.
+    llvm::function_ref<Form(const Expr&)> form = plain_form;
     /// The function to wrap a divisor in if the divisor is not a number; empty: none.
     llvm::StringRef divisor = {};
     /// The type of checked numbers. It wraps the first of two numbers, and the least int64, which

@@ -28,6 +28,9 @@ TEST_CASE("emulation: NaN and infinities in elementwise chains and along rows") 
             planted("graph g(x: f32[9, 77]) {\n"
                     "  return reduce_max(x, axis=1), reduce_min(x, axis=1), argmax(x, axis=1),\n"
                     "    argmin(x, axis=1), sum(x, axis=1) }"),
+            // Rows and columns of equal infinities, NaN among some.
+            planted("graph g(x: f32[9, 77]) {\n  y = log(x * 0.0)\n"
+                    "  return argmax(y, axis=1), argmin(-y, axis=1), argmax(y, axis=0) }"),
             planted("graph g(x: f32[5, 20000]) { return softmax(x, axis=1) }"),
             planted("graph g(x: f32[300, 9]) {\n"
                     "  return mean(x, axis=0), reduce_max(x, axis=0), logsumexp(x, axis=0) }"),

@@ -137,6 +137,44 @@ TEST_CASE("emulation: lanes with several adjacent rows") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: threads and lanes with several short rows") {
+  // Rows that threads share evenly and not, two and three operands, and results of the rows.
+  const std::vector<std::pair<Case, std::string>> cases = {
+      {{"graph g(x: f32[230001, 4]) { return softmax(x, axis=1) }"}, "held 256x4 threads 128"},
+      {{"graph g(x: bf16[221300, 10]) { return argmax(x, axis=1) }"}, "held 128x16 threads 128"},
+      {{"graph g(x: f32[115000, 8], y: f32[115000, 8], b: f32[8]) {\n"
+        "  return sum(x * y + b, axis=1) }"},
+       "held 128x8 threads 128"},
+      {{"graph g(x: f32[3, 340000]) { return sum(x, axis=0) }"}, "held 128x3 threads 32"},
+      {{"graph g(x: bf16[2, 12, 90112]) { return softmax(x, axis=1) }"}, "held 64x12 threads 64"},
+      {{"graph g(x: f32[13, 20, 600, 4]) { return mean(x, axis=1) }"}, "along-rows"},
+  };
+  std::vector<Case> all;
+  for (const auto& [one, wanted] : cases) {
+    CAPTURE(one.spec);
+    CHECK_MESSAGE(llvm::StringRef(schedules_of(one)).contains(wanted), schedules_of(one));
+    all.push_back(one);
+  }
+  CHECK(check_cases(all) == "");
+}
+
+TEST_CASE("emulation: lanes that read along the columns and store along the rows") {
+  std::vector<Case> cases = {
+      {"graph g(x: f32[8, 3472, 64]) { return softmax(transpose(x), axis=1) }"},
+      {"graph g(x: f32[8, 64, 3472]) { return transpose(softmax(x, axis=1)) }"},
+      {"graph g(x: bf16[1400, 1288], b: bf16[1400]) { return gelu(transpose(x) + b) }"},
+      {"graph g(x: f32[1301, 1399]) { return relu(transpose(x)) }"},
+      {"graph g(x: f16[8, 3401, 66], s: f16[66, 3401]) {\n"
+       "  y = transpose(x) * s\n  return y, sum(y, axis=1) }"},
+      {"graph g(x: f32[m, 1024]) { return exp(transpose(x)) }", {{{"m", 1}}, {{"m", 77}}}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.spec);
+    CHECK_MESSAGE(llvm::StringRef(schedules_of(one)).contains("along-both"), schedules_of(one));
+  }
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: rows of half types and integers") {
   CHECK(check_cases({
             {"graph g(x: f16[5, 72], gamma: f16[72], beta: f16[72]) {\n"

@@ -86,9 +86,9 @@ TEST_CASE("expr: text has the fewest parentheses that keep its meaning") {
 
 TEST_CASE("expr: a style spells the leaves, the kinds, divisors and numbers of another language") {
   using Kind = Expr::Kind;
-  const auto form = [](Kind kind) -> Expr::Form {
-    if (kind == Kind::div) return {"(", " // ", ")", 3, 1, 2};
-    return kind == Kind::min ? Expr::Form{"least(", "; ", ")"} : Expr::form(kind);
+  const auto form = [](const Expr& e) -> Expr::Form {
+    if (e.kind() == Kind::div) return {"(", " // ", ")", 3, 1, 2};
+    return e.kind() == Kind::min ? Expr::Form{"least(", "; ", ")"} : Expr::plain_form(e);
   };
   const auto leaf = [](const Expr& e) { return "p." + e.name(); };
   const Expr::Style style{leaf, form, "some", "Int"};

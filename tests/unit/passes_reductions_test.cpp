@@ -99,6 +99,25 @@ TEST_CASE("simplify_reductions: extrema move through rising and falling function
   CHECK(equivalent(run_all(shared, MathMode::strict), shared));
 }
 
+TEST_CASE("merge_reductions: means and maxima beside pair reductions") {
+  Reductions g;
+  const auto moments = g.reduce_pair(OpKind::moments, g.x, {0, 2});
+  const auto sumexp = g.reduce_pair(OpKind::max_sumexp, g.x, {1});
+  const auto results = [&](ValueId value, ValueId of_pair) {
+    return run_all(g.with_outputs({value, of_pair}), MathMode::relaxed);
+  };
+  const auto same = [&](ValueId value, ValueId of_pair, ValueId wanted) {
+    return equivalent(results(value, of_pair), g.with_outputs({wanted, of_pair}));
+  };
+  CHECK(same(g.reduce(OpKind::mean, g.x, {0, 2}), moments[1], moments[0]));
+  CHECK(same(g.reduce(OpKind::reduce_max, g.x, {1}), sumexp[1], sumexp[0]));
+  for (ValueId other : {g.reduce(OpKind::mean, g.x, {0}), g.reduce(OpKind::sum, g.x, {0, 2}),
+                        g.reduce(OpKind::reduce_min, g.x, {1}), g.reduce(OpKind::mean, g.x, {1})})
+    for (ValueId pair : {moments[1], sumexp[1]}) CHECK(same(other, pair, other));
+  // Without the pair, nothing is made of it.
+  check_stays(g, g.reduce(OpKind::mean, g.x, {0, 2}), MathMode::relaxed);
+}
+
 TEST_CASE("merge_reductions: relaxed only") {
   Reductions g;
   auto sum = [&](ValueId v, llvm::ArrayRef<int64_t> axes) {

@@ -80,30 +80,42 @@ template <class T> struct MinReducer : ValueReducer<MinReducer<T>, T> {
   static INGOT_DEVICE T merged(T a, T b) { return math::minimum(a, b); }
 };
 
-/// argmax (kSign 1) and argmin (kSign -1): the lowest index among equals; NaN wins.
+/// argmax (kSign 1) and argmin (kSign -1): the lowest index among equals; NaN wins. Nothing
+/// branches, so that the loads of a thread's elements do not wait for each other.
 template <class T, int kSign> struct ArgReducer {
   using Value = T;
   using Result = i64;
   struct State {
     T value;
-    i64 index; ///< -1: no element yet
+    i64 index; ///< kNone: no element that beats the worst value
   };
   static constexpr int kResults = 1;
   static constexpr bool kTwoSweep = false;
-  static INGOT_DEVICE State init() { return {T(0), -1}; }
+  static constexpr i64 kNone = -1;
+  static INGOT_DEVICE State init() {
+    return {kSign > 0 ? Limits<T>::lowest() : Limits<T>::highest(), kNone};
+  }
+  /// A comparison with NaN is false, so a number does not beat NaN, and NaN beats every number.
   static INGOT_DEVICE bool beats(T x, T y) {
-    if (x != x) return y == y;
-    return kSign > 0 ? x > y : x < y;
+    const bool stays = kSign > 0 ? x <= y : x >= y;
+    return !stays & (y == y);
   }
-  static INGOT_DEVICE void step(State& s, T x, i64 index) { s = merge(s, {x, index}); }
+  /// `index` is above those of the elements before.
+  static INGOT_DEVICE void step(State& state, T x, i64 index) {
+    const bool better = beats(x, state.value);
+    state.value = better ? x : state.value;
+    state.index = better ? index : state.index;
+  }
   static INGOT_DEVICE State merge(const State& a, const State& b) {
-    if (a.index < 0) return b;
-    if (b.index < 0) return a;
-    if (beats(a.value, b.value)) return a;
-    if (beats(b.value, a.value)) return b;
-    return a.index < b.index ? a : b;
+    // kNone is the greatest unsigned number, so that an index wins among equals.
+    const bool lower = static_cast<u64>(b.index) < static_cast<u64>(a.index);
+    const bool second = beats(b.value, a.value) | (!beats(a.value, b.value) & lower);
+    return {second ? b.value : a.value, second ? b.index : a.index};
   }
-  static INGOT_DEVICE void finish(const State& state, i64* out, i64) { out[0] = state.index; }
+  /// Where all elements have the worst value, the first one is meant.
+  static INGOT_DEVICE void finish(const State& state, i64* out, i64 count) {
+    out[0] = state.index == kNone && count > 0 ? 0 : state.index;
+  }
 };
 
 /// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer

@@ -43,17 +43,17 @@ constexpr Tile simt_tile(int rows, int cols) {
   return {rows, cols, 4, 1, kSimtThreads / 32, 4 * simt_threads_n(rows), cols};
 }
 
-/// Loaded rows: `per_row` threads of each of `blocks` blocks share one.
-constexpr Tile row_tile(int threads, int per_row, int chunks, int vec, int blocks) {
+/// Loaded rows: `per_row` threads of each of `blocks` blocks share one, and have `rows` of them.
+constexpr Tile row_tile(int threads, int per_row, int chunks, int vec, int blocks, int rows) {
   const int lanes = per_row < 32 ? per_row : 32, row_warps = per_row < 32 ? 1 : per_row / 32;
   const int cols = per_row * chunks * vec, run = lanes * vec;
-  return {threads / per_row,           cols,  vec, row_warps, threads / 32 / row_warps, run,
+  return {threads / per_row * rows,    cols,  vec, row_warps, threads / 32 / row_warps, run,
           row_warps == 1 ? cols : run, blocks};
 }
 
-/// Loaded rows, `rows_of_a_lane` to a lane.
-constexpr Tile lane_row_tile(int threads, int per_thread, int rows_of_a_lane) {
-  return {32 * rows_of_a_lane, threads / 32 * per_thread, 1, threads / 32, 1, 1, 1};
+/// Loaded rows, `rows_of_a_lane` to a lane, with `per_thread` columns in vectors of `vec`.
+constexpr Tile lane_row_tile(int threads, int per_thread, int rows_of_a_lane, int vec) {
+  return {32 * rows_of_a_lane, threads / 32 * per_thread, vec, threads / 32, 1, vec, vec, 1};
 }
 
 /// Where a segment of a row lies among the threads.

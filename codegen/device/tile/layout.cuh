@@ -127,14 +127,17 @@ struct SimtLayout : Positions<SimtLayout<kTileM, kTileN>, sizes::simt_tile, kTil
 };
 
 /// Loaded rows: kPerRow threads (a power of two) share a row. They take turns with kVecWidth
-/// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows, or its part
-/// of the columns where kBlocks blocks share them.
-template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth, int kBlocks = 1>
-struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth, kBlocks>,
-                             sizes::row_tile, kThreadCount, kPerRow, kChunks, kVecWidth, kBlocks> {
+/// adjacent columns each, kChunks times. The group holds kThreadCount / kPerRow rows at a time,
+/// kRowsOfAThread times, or its part of the columns where kBlocks blocks share them.
+template <int kThreadCount, int kPerRow, int kChunks, int kVecWidth, int kBlocks = 1,
+          int kRowsOfAThread = 1>
+struct RowLayout
+    : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth, kBlocks, kRowsOfAThread>,
+                sizes::row_tile, kThreadCount, kPerRow, kChunks, kVecWidth, kBlocks,
+                kRowsOfAThread> {
   using RowLayout::Positions::kRowWarps;
   static constexpr int kThreads = kThreadCount;
-  static constexpr int kRows = 1;
+  static constexpr int kRows = kRowsOfAThread;
   static constexpr int kCols = kChunks * kVecWidth;
   static constexpr int kRowLanes = (kPerRow < 32 ? kPerRow : 32) - 1;
   static constexpr int kColLanes = 31 & ~kRowLanes;
@@ -143,7 +146,7 @@ struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth
   static INGOT_DEVICE int col_warp(int thread) { return index_of(thread) / 32 / kRowWarps; }
   static INGOT_DEVICE int first_row(int thread) { return index_of(thread) / kPerRow; }
   static INGOT_DEVICE int first_col(int thread) { return index_of(thread) % kPerRow * kVecWidth; }
-  static INGOT_DEVICE constexpr int row_offset(int) { return 0; }
+  static INGOT_DEVICE constexpr int row_offset(int i) { return i * (kThreadCount / kPerRow); }
   static INGOT_DEVICE constexpr int col_offset(int j) {
     return j / kVecWidth * kPerRow * kVecWidth + j % kVecWidth;
   }
@@ -151,9 +154,13 @@ struct RowLayout : Positions<RowLayout<kThreadCount, kPerRow, kChunks, kVecWidth
 
 /// Loaded rows that are not contiguous in memory, but whose neighbours are adjacent. A lane has
 /// kRowsOfALane adjacent rows, and the warps of the block share their columns, kPerThread each.
-template <int kThreadCount, int kPerThread, int kRowsOfALane>
-struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane>,
-                                 sizes::lane_row_tile, kThreadCount, kPerThread, kRowsOfALane> {
+/// They take turns with kVecWidth adjacent columns, for tensors whose rows are contiguous beside
+/// others whose rows are not.
+template <int kThreadCount, int kPerThread, int kRowsOfALane, int kVecWidth = 1>
+struct LaneRowLayout
+    : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane, kVecWidth>,
+                sizes::lane_row_tile, kThreadCount, kPerThread, kRowsOfALane, kVecWidth> {
+  static_assert(kRowsOfALane == 1 || kVecWidth == 1, "an access has rows or columns");
   using LaneRowLayout::Positions::kRowWarps;
   static constexpr int kThreads = kThreadCount;
   static constexpr int kRows = kRowsOfALane;
@@ -165,9 +172,11 @@ struct LaneRowLayout : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOf
   static INGOT_DEVICE int row_warp(int thread) { return index_of(thread) / 32; }
   static INGOT_DEVICE int col_warp(int) { return 0; }
   static INGOT_DEVICE int first_row(int thread) { return index_of(thread) % 32 * kRowVec; }
-  static INGOT_DEVICE int first_col(int thread) { return index_of(thread) / 32; }
+  static INGOT_DEVICE int first_col(int thread) { return index_of(thread) / 32 * kVecWidth; }
   static INGOT_DEVICE constexpr int row_offset(int i) { return i; }
-  static INGOT_DEVICE constexpr int col_offset(int j) { return j * kRowWarps; }
+  static INGOT_DEVICE constexpr int col_offset(int j) {
+    return j / kVecWidth * kRowWarps * kVecWidth + j % kVecWidth;
+  }
 };
 
 /// Like the layout above, but each warp has kPerThread adjacent columns. It serves scans, which run

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stores a tile of tensor-core accumulators in whole lines. A thread's fragment holds two adjacent
 // columns of many rows. Therefore each warp passes its part of the tile through its own shared
-// memory and then stores 16 bytes per thread along the rows.
+// memory and then stores along the rows: 16 bytes per thread, or fewer where rows are not aligned.
 #pragma once
 
 #include "tile/map.cuh"
@@ -12,7 +12,6 @@ namespace ingot {
 template <class L, class Element> struct StagingPlan {
   static constexpr int kSize = sizeof(Element);
   static_assert(kSize == 2 || kSize == 4, "banks are spread for elements of 2 and 4 bytes");
-  static constexpr int kVec = 16 / kSize;
   static constexpr int kRows = L::kRows * (32 / (L::kRowLanes + 1));
   static constexpr int kColumns = smaller(L::kWarpCols, 128 / kSize);
   static constexpr int kPasses = L::kWarpCols / kColumns;
@@ -32,27 +31,32 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
                               int first_row, int first_col) {
   using Element = typename O::Element;
   using Plan = StagingPlan<L, Element>;
-  constexpr int kPerRow = Plan::kColumns / Plan::kVec;
+  constexpr int kAccesses = Plan::kColumns / O::kVec; ///< of a row
+  constexpr int kPerRow = smaller(kAccesses, 32);
   static_assert(Plan::kRows * kPerRow % 32 == 0, "every lane stores as often");
-  using Line = Vector<Element, Plan::kVec>;
+  using Access = Vector<Element, O::kVec>;
   const int lane = static_cast<u32>(context.thread) % 32;
-  const int lane_row = lane / kPerRow, lane_col = lane % kPerRow * Plan::kVec;
+  const int lane_row = lane / kPerRow, lane_col = lane % kPerRow * O::kVec;
   const i64 row = context.row0 + first_row + lane_row, col = context.col0 + first_col + lane_col;
   const TileBounds<L> bounds(context);
   const bool whole = bounds.rows == L::kTileRows && bounds.cols == L::kTileCols;
-  const int left = first_col + lane_col < bounds.cols ? bounds.rows - first_row - lane_row : 0;
+  const int rows = bounds.rows - first_row - lane_row;
+  const int cols = bounds.cols - first_col - lane_col;
   constexpr int kStep = 32 / kPerRow; ///< rows that the warp stores at a time
   Element* const to = O::at(params, context.batch, row, col);
   const i64 step = O::at(params, context.batch, row + kStep, col) - to;
   const u8* const from = staging + lane_row * Plan::kPitch + lane_col * Plan::kSize;
 #pragma unroll
   for (int k = 0; k < Plan::kRows / kStep; ++k) {
-    if (!whole && k * kStep >= left) continue;
-    if (!O::owns(params, context.batch, row + k * kStep, col)) continue;
-    Element* const line =
-        O::kAffine ? to + k * step : O::at(params, context.batch, row + k * kStep, col);
-    *reinterpret_cast<Line*>(line) =
-        *reinterpret_cast<const Line*>(from + k * kStep * Plan::kPitch);
+#pragma unroll
+    for (int j = 0; j < Plan::kColumns; j += kPerRow * O::kVec) {
+      if (!whole && (k * kStep >= rows || j >= cols)) continue;
+      if (!O::owns(params, context.batch, row + k * kStep, col + j)) continue;
+      Element* const line =
+          O::kAffine ? to + k * step : O::at(params, context.batch, row + k * kStep, col);
+      *reinterpret_cast<Access*>(line + j) =
+          *reinterpret_cast<const Access*>(from + k * kStep * Plan::kPitch + j * Plan::kSize);
+    }
   }
 }
 

@@ -5,7 +5,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_7a85a84905e8b508 {
+namespace product_max_sumexp_65f33cbf530164ee {
 using namespace ingot;
 
 struct Params {
@@ -47,7 +47,7 @@ template <class V> struct Kernel {
     using R = MaxSumexp;
     using State = typename R::Reducer::State;
     static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
-      return reinterpret_cast<State*>(p.states0) + (row * 32 + col / 256);
+      return reinterpret_cast<State*>(p.states0) + (row * 32 + div_u32(col, 256));
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
@@ -69,7 +69,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_7a85a84905e8b508_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_65f33cbf530164ee_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, states0});
 }
@@ -84,12 +84,12 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_7a85a84905e8b508_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_65f33cbf530164ee_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, states0});
 }
 
-} // namespace product_max_sumexp_7a85a84905e8b508
+} // namespace product_max_sumexp_65f33cbf530164ee
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)

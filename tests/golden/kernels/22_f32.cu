@@ -6,7 +6,7 @@
 // matmul_scale_residualadd_clamp_logsumexp_mish_0
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v8 = mul(v5, 4); v10 = maximum(v8, -10)
 //   v12 = minimum(v10, 10); v13, v14 = max_sumexp(v12, axes=[1])
-namespace product_max_sumexp_fee55b83402b6156 {
+namespace product_max_sumexp_67b053096c6513dd {
 using namespace ingot;
 
 struct Params {
@@ -54,7 +54,7 @@ template <class V> struct Kernel {
     using R = MaxSumexp;
     using State = typename R::Reducer::State;
     static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
-      return reinterpret_cast<State*>(p.states0) + (row * 64 + col / 128);
+      return reinterpret_cast<State*>(p.states0) + (row * 64 + div_u32(col, 128));
     }
   };
   static constexpr int kMatmuls = 1, kSlots = 1;
@@ -75,7 +75,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_fee55b83402b6156_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_67b053096c6513dd_v0(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, states0, packed0, packed1});
 }
@@ -89,12 +89,12 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_fee55b83402b6156_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
+product_max_sumexp_67b053096c6513dd_v1(const f32* in0, const f32* in1, const f32* in2, u8* states0,
                                        u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, states0, packed0, packed1});
 }
 
-} // namespace product_max_sumexp_fee55b83402b6156
+} // namespace product_max_sumexp_67b053096c6513dd
 
 // matmul_scale_residualadd_clamp_logsumexp_mish_1
 //   v15 = log(v14); v16 = add(v13, v15); v17 = is_inf(v13); z = select(v17, v13, v16)

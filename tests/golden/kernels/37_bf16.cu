@@ -7,7 +7,7 @@
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_abcaa3bdcc4e5878 {
+namespace product_moments_d8fb91891baa6a6b {
 using namespace ingot;
 
 struct Params {
@@ -50,7 +50,9 @@ template <class V> struct Kernel {
   /// v18, v19 = moments(v17, axes=[2])
   struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 64> {
     static INGOT_DEVICE i64 count(const Params& p) { return 64; }
-    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 64; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {
+      return mod_u32(col, 64);
+    }
   };
   using In4 = ColumnVector<bf16, V::kVec_2, &Params::in4>;
   using In5 = ColumnVector<bf16, V::kVec_2, &Params::in5>;
@@ -90,7 +92,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(128, 2)
-product_moments_abcaa3bdcc4e5878_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_d8fb91891baa6a6b_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0});
 }
@@ -106,10 +108,10 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_abcaa3bdcc4e5878_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_d8fb91891baa6a6b_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0});
 }
 
-} // namespace product_moments_abcaa3bdcc4e5878
+} // namespace product_moments_d8fb91891baa6a6b
 

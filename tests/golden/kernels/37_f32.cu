@@ -8,7 +8,7 @@
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_0292a0674a9737c7 {
+namespace product_moments_37af556b06cc8894 {
 using namespace ingot;
 
 struct Params {
@@ -57,7 +57,9 @@ template <class V> struct Kernel {
   /// v18, v19 = moments(v17, axes=[2])
   struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 64> {
     static INGOT_DEVICE i64 count(const Params& p) { return 64; }
-    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 64; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {
+      return mod_u32(col, 64);
+    }
   };
   using In4 = ColumnVector<f32, V::kVec_2, &Params::in4>;
   using In5 = ColumnVector<f32, V::kVec_2, &Params::in5>;
@@ -96,7 +98,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_0292a0674a9737c7_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_37af556b06cc8894_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, const f32* in5, f32* out0, u8* packed0,
                                     u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, packed0, packed1});
@@ -112,13 +114,13 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_0292a0674a9737c7_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_37af556b06cc8894_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, const f32* in5, f32* out0, u8* packed0,
                                     u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, packed0, packed1});
 }
 
-} // namespace product_moments_0292a0674a9737c7
+} // namespace product_moments_37af556b06cc8894
 
 // matmul_swish_sum_groupnorm_0_packed_a
 namespace packed_e0c1b92ec8bcbec0 {

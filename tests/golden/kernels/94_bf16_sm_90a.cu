@@ -11,7 +11,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_9c06e2b528fd3e4c {
+namespace product_moments_9a41f453dc1c1d72 {
 using namespace ingot;
 
 struct Params {
@@ -63,7 +63,9 @@ template <class V> struct Kernel {
   /// v23, v24 = moments(v22, axes=[2])
   struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 32> {
     static INGOT_DEVICE i64 count(const Params& p) { return 32; }
-    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 32; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {
+      return mod_u32(col, 32);
+    }
   };
   using In4 = ColumnVector<bf16, V::kVec_2, &Params::in4>;
   using In5 = ColumnVector<bf16, V::kVec_2, &Params::in5>;
@@ -105,7 +107,7 @@ struct V0 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_9c06e2b528fd3e4c_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_9a41f453dc1c1d72_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -123,7 +125,7 @@ struct V1 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_9c06e2b528fd3e4c_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_9a41f453dc1c1d72_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -141,10 +143,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_9c06e2b528fd3e4c_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_9a41f453dc1c1d72_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_9c06e2b528fd3e4c
+} // namespace product_moments_9a41f453dc1c1d72
 

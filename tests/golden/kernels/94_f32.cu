@@ -67,7 +67,7 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_0cb56d9d5343a74a {
+namespace product_moments_351bb865dc40b130 {
 using namespace ingot;
 
 struct Params {
@@ -116,7 +116,9 @@ template <class V> struct Kernel {
   /// v22, v23 = moments(v21, axes=[2])
   struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 32> {
     static INGOT_DEVICE i64 count(const Params& p) { return 32; }
-    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 32; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {
+      return mod_u32(col, 32);
+    }
   };
   using In3 = ColumnVector<f32, V::kVec_2, &Params::in3>;
   using In4 = ColumnVector<f32, V::kVec_2, &Params::in4>;
@@ -155,7 +157,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_0cb56d9d5343a74a_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_351bb865dc40b130_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
@@ -170,12 +172,12 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_0cb56d9d5343a74a_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_351bb865dc40b130_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_0cb56d9d5343a74a
+} // namespace product_moments_351bb865dc40b130
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
 namespace packed_b4d45ab7e922dcd9 {

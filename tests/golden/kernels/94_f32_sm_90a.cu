@@ -70,7 +70,7 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_313c098d8ab40253 {
+namespace product_moments_6a033ee21afec45c {
 using namespace ingot;
 
 struct Params {
@@ -119,7 +119,9 @@ template <class V> struct Kernel {
   /// v22, v23 = moments(v21, axes=[2])
   struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 32> {
     static INGOT_DEVICE i64 count(const Params& p) { return 32; }
-    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 32; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {
+      return mod_u32(col, 32);
+    }
   };
   using In3 = ColumnVector<f32, V::kVec_2, &Params::in3>;
   using In4 = ColumnVector<f32, V::kVec_2, &Params::in4>;
@@ -160,7 +162,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_313c098d8ab40253_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_6a033ee21afec45c_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
@@ -175,12 +177,12 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_313c098d8ab40253_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_6a033ee21afec45c_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   specialised<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_313c098d8ab40253
+} // namespace product_moments_6a033ee21afec45c
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
 namespace packed_a8909524fa83bd9c {
@@ -230,7 +232,7 @@ packed_a8909524fa83bd9c_v1(const f32* in0, u8* packed0, i64 rows) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_c097bbef9bc53b35 {
+namespace product_moments_6ff831d8c6d43dd7 {
 using namespace ingot;
 
 struct Params {
@@ -279,7 +281,9 @@ template <class V> struct Kernel {
   /// v22, v23 = moments(v21, axes=[2])
   struct Moments : Reduction<MomentsReducer, Held<0>, Span::segment, 32> {
     static INGOT_DEVICE i64 count(const Params& p) { return 32; }
-    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) { return col % 32; }
+    static INGOT_DEVICE i64 index(const Params& p, i64 batch, i64 row, i64 col) {
+      return mod_u32(col, 32);
+    }
   };
   using In3 = ColumnVector<f32, V::kVec_2, &Params::in3>;
   using In4 = ColumnVector<f32, V::kVec_2, &Params::in4>;
@@ -317,7 +321,7 @@ struct V0 {
                        kGroupRows = 8, kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_c097bbef9bc53b35_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_6ff831d8c6d43dd7_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
@@ -331,10 +335,10 @@ struct V1 {
                        kGroupRows = 8, kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_c097bbef9bc53b35_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_6ff831d8c6d43dd7_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_c097bbef9bc53b35
+} // namespace product_moments_6ff831d8c6d43dd7
 

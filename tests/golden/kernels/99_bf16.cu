@@ -6,7 +6,7 @@
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
 //   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
 //   v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_f9c4eb19bef360e9 {
+namespace product_max_sumexp_687d4c8f51d9ad80 {
 using namespace ingot;
 
 struct Params {
@@ -52,7 +52,7 @@ template <class V> struct Kernel {
     using R = MaxSumexp;
     using State = typename R::Reducer::State;
     static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
-      return reinterpret_cast<State*>(p.states0) + (row * 32 + col / 256);
+      return reinterpret_cast<State*>(p.states0) + (row * 32 + div_u32(col, 256));
     }
   };
   struct Out0 : Stored<bf16, Along::both, V::kVec, true, V::kStaged> {
@@ -81,7 +81,7 @@ struct V0 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_f9c4eb19bef360e9_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_687d4c8f51d9ad80_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0});
 }
@@ -97,12 +97,12 @@ struct V1 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_f9c4eb19bef360e9_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_max_sumexp_687d4c8f51d9ad80_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                        bf16* out0, u8* states0) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0});
 }
 
-} // namespace product_max_sumexp_f9c4eb19bef360e9
+} // namespace product_max_sumexp_687d4c8f51d9ad80
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)

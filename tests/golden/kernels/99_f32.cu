@@ -7,7 +7,7 @@
 //   v3 = matmul(x, w, transpose_b=true); v5 = add(v3, v4); v7 = mul(v5, 0.5)
 //   v9 = mul(v5, 0.7071067811865476); v10 = erf(v9); v12 = add(v10, 1); v13 = mul(v7, v12)
 //   v14, v15 = max_sumexp(v13, axes=[1])
-namespace product_max_sumexp_43964ce27ef6077b {
+namespace product_max_sumexp_3efb1990e8e211ff {
 using namespace ingot;
 
 struct Params {
@@ -58,7 +58,7 @@ template <class V> struct Kernel {
     using R = MaxSumexp;
     using State = typename R::Reducer::State;
     static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
-      return reinterpret_cast<State*>(p.states0) + (row * 64 + col / 128);
+      return reinterpret_cast<State*>(p.states0) + (row * 64 + div_u32(col, 128));
     }
   };
   struct Out0 : Stored<f32, Along::both, V::kVec, true, V::kStaged> {
@@ -86,7 +86,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_43964ce27ef6077b_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_3efb1990e8e211ff_v0(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, out0, states0, packed0, packed1});
 }
@@ -101,12 +101,12 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_max_sumexp_43964ce27ef6077b_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
+product_max_sumexp_3efb1990e8e211ff_v1(const f32* in0, const f32* in1, const f32* in2, f32* out0,
                                        u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, out0, states0, packed0, packed1});
 }
 
-} // namespace product_max_sumexp_43964ce27ef6077b
+} // namespace product_max_sumexp_3efb1990e8e211ff
 
 // matmul_gelu_softmax_1
 //   v19 = sub(v13, v18); v20 = exp(v19); v22 = div(v20, v21)

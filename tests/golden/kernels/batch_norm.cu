@@ -6,7 +6,7 @@
 // gemm_scale_batchnorm_0
 //   v8 = matmul(x, w, transpose_b=true); v10 = add(v8, v9); v12 = mul(v10, v11)
 //   v13, v14 = moments(v12, axes=[0])
-namespace product_moments_d4e6873db5a75743 {
+namespace product_moments_2f7eec816230cd26 {
 using namespace ingot;
 
 struct Params {
@@ -55,7 +55,7 @@ template <class V> struct Kernel {
     using R = Moments;
     using State = typename R::Reducer::State;
     static INGOT_DEVICE State* at(const Params& p, i64 batch, i64 row, i64 col) {
-      return reinterpret_cast<State*>(p.states0) + (col * 128 + row / 128);
+      return reinterpret_cast<State*>(p.states0) + (col * 128 + div_u32(row, 128));
     }
   };
   struct Out0 : Stored<f32, Along::both, V::kVec, true, V::kStaged> {
@@ -83,7 +83,7 @@ struct V0 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_d4e6873db5a75743_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_2f7eec816230cd26_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V0>>({in0, in1, in2, in3, out0, states0, packed0, packed1});
 }
@@ -98,12 +98,12 @@ struct V1 {
                        kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_d4e6873db5a75743_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_2f7eec816230cd26_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     f32* out0, u8* states0, u8* packed0, u8* packed1) {
   held<Kernel<V1>>({in0, in1, in2, in3, out0, states0, packed0, packed1});
 }
 
-} // namespace product_moments_d4e6873db5a75743
+} // namespace product_moments_2f7eec816230cd26
 
 // gemm_scale_batchnorm_1
 //   v18 = add(v14, 1e-05); v19 = rsqrt(v18); v20 = mul(v19, gamma); v26 = mul(running_mean, 0.9)

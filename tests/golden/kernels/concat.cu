@@ -59,7 +59,7 @@ rows_08ccb4b60efb8311_v1(const f16* in0, f32* out0, i64 d0) {
 
 // append_1
 //   v8 = less(v5, n); v9 = select(v8, v6, v4)
-namespace rows_0dc4afc68b401d02 {
+namespace rows_8a012fb2ef95c62d {
 using namespace ingot;
 
 struct Params {
@@ -111,20 +111,20 @@ struct V0 {
   static constexpr int kTileM = 16, kGroupRows = 1, kStepN = 64;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_0dc4afc68b401d02_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_8a012fb2ef95c62d_v0(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V0>>({in0, in1, out0, d0, d1});
 }
 
-// held 4x64 threads 128 per-row 32 along-columns vec 1
+// held 8x64 threads 128 per-row 32 along-columns vec 1
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
-  using Layout = RowLayout<128, 32, 2, 1>;
-  static constexpr int kTileM = 4, kGroupRows = 1, kStepN = 64;
+  using Layout = RowLayout<128, 32, 2, 1, 1, 2>;
+  static constexpr int kTileM = 8, kGroupRows = 1, kStepN = 64;
 };
 extern "C" __global__ void __launch_bounds__(128, 8)
-rows_0dc4afc68b401d02_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
+rows_8a012fb2ef95c62d_v1(const f16* in0, const f32* in1, f16* out0, i64 d0, i64 d1) {
   held<Kernel<V1>>({in0, in1, out0, d0, d1});
 }
 
-} // namespace rows_0dc4afc68b401d02
+} // namespace rows_8a012fb2ef95c62d
 
