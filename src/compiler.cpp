@@ -101,8 +101,9 @@ FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpe
     if (!schedules) return std::nullopt;
     return matmul_tile(schedules->front(), device);
   };
-  limits.seconds = [=, &graph, &device, params_only = depends_only_on_params(graph)](
-                       const Group& group) -> std::optional<double> {
+  limits.seconds =
+      [try_group, options, &graph, &device,
+       params_only = depends_only_on_params(graph)](const Group& group) -> std::optional<double> {
     Trial trial = try_group(group);
     const auto schedules = llvm::expectedToOptional(std::move(trial.schedules));
     if (!schedules) return std::nullopt;

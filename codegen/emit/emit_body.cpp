@@ -84,6 +84,9 @@ void BodyWriter::write(const ReduceStage& stage, const std::string& note) {
                                         reducer_text(stage.reducer), input,
                                         spans[static_cast<size_t>(stage.span)], width),
                             "};");
+    const bool rises = stage.span == ReduceSpan::row && is_index_reduction(stage.reducer.op) &&
+                       stage.position == coordinate(Coordinate::col);
+    if (rises) out_.line("static constexpr bool kRises = true;");
     write_number("count", stage.count);
     write_function(out_, "i64 index(const Params& p, i64 batch, i64 row, i64 col)",
                    spell_.integer(stage.position));

@@ -42,7 +42,7 @@ std::map<std::string, Expr> extents_of(const Kernel& kernel) {
 
 /// The coordinates that are below 2^32 in every tile, the part of a tile behind the extent
 /// included.
-std::set<std::string> short_coordinates(const Kernel& kernel) {
+std::set<std::string> u32_coordinates(const Kernel& kernel) {
   constexpr int64_t kMost = int64_t(1) << 31;
   std::set<std::string> names;
   for (const auto& [name, extent] : extents_of(kernel))
@@ -54,7 +54,7 @@ std::set<std::string> short_coordinates(const Kernel& kernel) {
 
 CodeSpelling::CodeSpelling(const Kernel& kernel)
     : kernel_(kernel), names_(parameter_names(kernel.parameters)),
-      short_coordinates_(short_coordinates(kernel)) {
+      u32_coordinates_(u32_coordinates(kernel)) {
   for (size_t k = 0; k < kernel.parameters.size(); ++k)
     if (kernel.parameters[k].purpose == Purpose::dim)
       dims_[kernel.parameters[k].buffer.argument.value.name()] = names_[k];
@@ -69,7 +69,7 @@ std::string CodeSpelling::text(const Expr& expr,
     using Kind = Expr::Kind;
     if (e.kind() == Kind::min) return {"min_of(", ", ", ")"};
     if (e.kind() == Kind::max) return {"max_of(", ", ", ")"};
-    if (!divides(e) || !is_short(e)) return Expr::plain_form(e);
+    if (!divides(e) || !fits_u32(e)) return Expr::plain_form(e);
     return {e.kind() == Kind::div ? "div_u32(" : "mod_u32(", ", ", ")"};
   };
   // A tile without elements still evaluates its indices. A named extent may then be 0.
@@ -77,11 +77,11 @@ std::string CodeSpelling::text(const Expr& expr,
 }
 
 /// True if the expression is a coordinate below 2^32, or divides one by a number below 2^32.
-bool CodeSpelling::is_short(const Expr& expr) const {
-  if (expr.kind() == Expr::Kind::coordinate) return short_coordinates_.count(expr.name()) != 0;
+bool CodeSpelling::fits_u32(const Expr& expr) const {
+  if (expr.kind() == Expr::Kind::coordinate) return u32_coordinates_.count(expr.name()) != 0;
   if (!divides(expr)) return false;
   const std::optional<int64_t> divisor = expr.rhs().constant();
-  return divisor && *divisor > 0 && *divisor <= UINT32_MAX && is_short(expr.lhs());
+  return divisor && *divisor > 0 && *divisor <= UINT32_MAX && fits_u32(expr.lhs());
 }
 
 std::string CodeSpelling::integer(const Expr& expr) const {

@@ -32,11 +32,11 @@ public:
 private:
   std::string text(const Expr& expr, llvm::function_ref<std::string(const Expr&)> coordinate) const;
 
-  bool is_short(const Expr& expr) const;
+  bool fits_u32(const Expr& expr) const;
 
   const Kernel& kernel_;
   const std::vector<std::string> names_;
-  const std::set<std::string> short_coordinates_;
+  const std::set<std::string> u32_coordinates_;
   std::map<std::string, std::string> dims_; ///< the parameter of each named dimension
 };
 

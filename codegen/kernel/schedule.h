@@ -73,7 +73,7 @@ enum class PathKind : uint8_t { direct, staged, mapped };
 llvm::StringRef spelling(PathKind path);
 enum class RowThreads : uint8_t {
   along_columns, ///< lanes of a warp share a row
-  along_rows,    ///< lanes have rows of their own, several each
+  along_rows,    ///< lanes have rows of their own, one or several adjacent ones
   along_both     ///< lanes have a row each, and read several adjacent columns at a time
 };
 /// `along-rows`
@@ -113,8 +113,8 @@ struct Schedule {
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
-  int64_t per_row =
-      32;             ///< threads of a block that share a row; not along_columns: warps of a block
+  /// Threads of a block that share a row; where lanes have rows of their own, warps of a block.
+  int64_t per_row = 32;
   int64_t chunks = 1; ///< accesses of a thread per row of a tile
   int64_t parts = 1;  ///< split: the most blocks that share a row
 

@@ -6,13 +6,20 @@
 #include "llvm/ADT/bit.h"
 
 namespace ingot {
+namespace {
+
+/// The columns of a warp, of all its tiles, from which lanes that have a row each fill the machine:
+/// an estimate.
+constexpr int64_t kColumnsOfAWarp = 64;
+
+} // namespace
 
 /// True if a thread has one tensor's elements at a time and holds none of them. Then 64 elements of
 /// 16-bit types fit the 128 registers of 512 threads.
 bool RowChooser::is_lean() const { return wide_sizes_.size() <= 1 && body_.tile_slots == 0; }
 
 /// True if one lane or a few can hold a row, and so many lanes fill the machine.
-bool RowChooser::is_few_columns(bool held) const {
+bool RowChooser::has_few_columns(bool held) const {
   constexpr int64_t kFew = 32;
   const int64_t lanes = assumed(row_tile_count(body_, kLanes)) * kLanes;
   const bool has_segments = llvm::any_of(
@@ -30,7 +37,7 @@ int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   const bool is_narrow = llvm::all_of(wide_sizes_, [](int64_t size) { return size <= 2; });
   const bool has_segments = llvm::any_of(
       group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  const bool few = is_few_columns(held);
+  const bool few = has_few_columns(held);
   if (has_segments || (!few && (!is_narrow || !is_lean()))) return 1;
   const auto suits = [&](int64_t rows) {
     const int64_t elements = rows * s.chunks, tile = rows * kLanes;
@@ -73,7 +80,7 @@ std::vector<Schedule> RowChooser::lane_rows() const {
   const bool held =
       columns_.is_fixed() && columns_.fixed() <= kMostHeld * s.per_row && !shares_rows_;
   // A warp has up to 8 columns before another one takes some: fewer states are merged.
-  if (is_few_columns(held) && choice_.per_row == 0)
+  if (has_few_columns(held) && choice_.per_row == 0)
     s.per_row = static_cast<int64_t>(llvm::bit_ceil(
         static_cast<uint64_t>((columns_.fixed() + kLaneRowWarps - 1) / kLaneRowWarps)));
   s.chunks = held ? std::max<int64_t>(1, (columns_.fixed() + s.per_row - 1) / s.per_row)
@@ -111,12 +118,13 @@ bool RowChooser::crosses() const {
                          });
   return along_rows && along_columns && is_simple &&
          assumed(row_tile_count(body_, kLanes)) * assumed(columns_) >=
-             kUnderWay * kLaneRowWarps * device_.sm_count;
+             kColumnsOfAWarp * kLaneRowWarps * device_.sm_count;
 }
 
-/// Schedules for lanes that have a row each and read several columns at a time. A warp then moves
-/// adjacent rows, and also all of a sector of the columns while the sector is in L1. None: the rows
-/// are too long to be held.
+/// Schedules for lanes that have a row each and read several adjacent columns at a time. The lanes
+/// of a warp touch adjacent rows, so that accesses along the rows are whole lines. Accesses along
+/// the columns take parts of a sector, and L1 keeps it for the rest. Empty if the rows are too long
+/// to be held.
 std::vector<Schedule> RowChooser::crossing_lanes() const {
   std::vector<Schedule> schedules;
   const int64_t widest = widest_access();

@@ -64,7 +64,7 @@ private:
   bool is_lean() const;
   void add_warps(Schedule& schedule) const;
   int64_t rows_of_a_thread(const Schedule& schedule) const;
-  bool is_few_columns(bool held) const;
+  bool has_few_columns(bool held) const;
   int64_t rows_of_a_lane(const Schedule& schedule, bool held) const;
   std::vector<Schedule> lane_rows() const;
   bool crosses() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of kernels without matmuls: the distribution of a row over threads. See choosers.h.
+// Schedules of kernels without matmuls: the distribution of a row over threads. See row_chooser.h.
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/row_chooser.h"
@@ -107,12 +107,12 @@ int64_t RowChooser::rows_of_a_thread(const Schedule& s) const {
       !combines() && !shares_rows_ && llvm::all_of(group_.reductions, [](const Reduction& r) {
         return r.span == ReduceSpan::row && !r.global;
       });
-  if (!is_apart || s.per_row > kLanes || s.skeleton != Skeleton::held) return 1;
+  if (!is_apart || wide_bytes_ == 0 || s.per_row > kLanes || s.skeleton != Skeleton::held) return 1;
   const int64_t elements = s.chunks * s.vec;
   const auto suits = [&](int64_t rows) {
     const int64_t tiles = assumed(row_tile_count(body_, rows * s.tile_m));
     return rows * elements * wide_bytes_ <= kUnderWay &&
-           rows * elements * body_.tile_slots <= kMostHeld &&
+           rows * elements * std::max(1, body_.tile_slots) <= kMostHeld &&
            tiles * s.threads >= device_.sm_count * kResidentThreads;
   };
   int64_t rows = kMostRows;

@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-/// The share of a kernel's predicted time below which two kernels are preferred. Predictions of
-/// small kernels are off by more than the rest.
+/// Two kernels are preferred if together they take less than this share of the predicted time of
+/// one. The rest covers errors of predictions.
 constexpr double kClearlySlower = 0.9;
 
 SetJudge::SetJudge(const Partition& partition, const std::set<OpId>& judged)
@@ -147,8 +147,8 @@ OpSet SetJudge::reducing_rows(const OpSet& ops, const Group& group) const {
   return behind;
 }
 
-/// The reason why the rows of a product should be reduced by a kernel of their own: only tiles as
-/// wide as the rows reduce them, and few such tiles leave the machine idle.
+/// The reason why the rows of a product should be reduced by a kernel of their own. A kernel that
+/// reduces them needs tiles as wide as a row. If these are few, SMs stay idle.
 std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& group) const {
   if (group.matmuls.size() != 1 || !limits_.seconds) return std::nullopt;
   const OpSet behind = reducing_rows(ops, group);
@@ -160,11 +160,12 @@ std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& g
              rest = seconds(behind, group);
   if (!joined || !product || !rest || *product + *rest >= kClearlySlower * *joined)
     return std::nullopt;
-  return Reason{fmt::format("only tiles as wide as the rows of {} reduce them in its kernel: that "
-                            "takes {:.0f} us, and two kernels {:.0f} us{}",
-                            refusals::named(graph_, group.matmuls.front().op), *joined * 1e6,
-                            (*product + *rest) * 1e6, usual_sizes(graph_)),
-                kNoChange};
+  return Reason{
+      fmt::format("to reduce the rows of {} in its kernel, tiles must be as wide as a row: that "
+                  "takes {:.0f} us, and two kernels {:.0f} us{}",
+                  refusals::named(graph_, group.matmuls.front().op), *joined * 1e6,
+                  (*product + *rest) * 1e6, usual_sizes(graph_)),
+      kNoChange};
 }
 
 std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) const {

@@ -175,6 +175,28 @@ TEST_CASE("emulation: lanes that read along the columns and store along the rows
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: the first of equal elements, where indices do not rise with the columns") {
+  std::vector<Case> cases;
+  for (const char* op : {"argmax", "argmin"}) {
+    cases.push_back({fmt::format("graph g(x: f32[30, 9, 7]) {{\n  y = floor(x * 2.0)\n"
+                                 "  return {}(reshape(transpose(y), [30, 63]), axis=1) }}",
+                                 op)});
+    cases.push_back({fmt::format("graph g(x: f32[64, 33]) {{\n  y = floor(x * 2.0)\n"
+                                 "  return {}(reshape(transpose(y), [2112]), axis=0) }}",
+                                 op)});
+    cases.push_back({fmt::format("graph g(x: f32[70, 64]) {{\n  y = floor(x * 2.0)\n"
+                                 "  return {0}(y, axis=0), {0}(y, axis=1) }}",
+                                 op)});
+    for (const char* type : {"i32", "i64"})
+      cases.push_back({fmt::format("graph g(x: {0}[9, 77]) {{\n  y = x * 0\n"
+                                   "  low = y - {1}\n  high = y + {2}\n"
+                                   "  return {3}(low - 1, axis=1), {3}(high, axis=1) }}",
+                                   type, type[1] == '3' ? "2147483647" : "9223372036854775807",
+                                   type[1] == '3' ? "2147483647" : "9223372036854775807", op)});
+  }
+  CHECK(check_cases(cases) == "");
+}
+
 TEST_CASE("emulation: rows of half types and integers") {
   CHECK(check_cases({
             {"graph g(x: f16[5, 72], gamma: f16[72], beta: f16[72]) {\n"

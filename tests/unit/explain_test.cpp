@@ -212,7 +212,7 @@ TEST_CASE("explain: rows of a product are reduced in its kernel where that is no
   CHECK(of(16384, 128, 1024).boundaries.empty());
   const auto few = of(64, 128, 256);
   REQUIRE(few.boundaries.size() == 1);
-  CHECK(llvm::StringRef(few.boundaries[0].rule).starts_with("only tiles as wide as the rows of"));
+  CHECK(llvm::StringRef(few.boundaries[0].rule).starts_with("to reduce the rows of"));
   CHECK(few.predicted_seconds <= few.unfused.seconds);
 }
 

@@ -87,7 +87,7 @@ template <class T, int kSign> struct ArgReducer {
   using Result = i64;
   struct State {
     T value;
-    i64 index; ///< kNone: no element that beats the worst value
+    i64 index; ///< kNone: no element, or none that beats the worst value
   };
   static constexpr int kResults = 1;
   static constexpr bool kTwoSweep = false;
@@ -100,8 +100,9 @@ template <class T, int kSign> struct ArgReducer {
     const bool stays = kSign > 0 ? x <= y : x >= y;
     return !stays & (y == y);
   }
-  /// `index` is above those of the elements before.
-  static INGOT_DEVICE void step(State& state, T x, i64 index) {
+  static INGOT_DEVICE void step(State& state, T x, i64 index) { state = merge(state, {x, index}); }
+  /// A step if `index` is above those of the elements before: half the instructions.
+  static INGOT_DEVICE void step_rising(State& state, T x, i64 index) {
     const bool better = beats(x, state.value);
     state.value = better ? x : state.value;
     state.index = better ? index : state.index;
@@ -112,7 +113,7 @@ template <class T, int kSign> struct ArgReducer {
     const bool second = beats(b.value, a.value) | (!beats(a.value, b.value) & lower);
     return {second ? b.value : a.value, second ? b.index : a.index};
   }
-  /// Where all elements have the worst value, the first one is meant.
+  /// If elements in rising order all have the worst value, the first one wins.
   static INGOT_DEVICE void finish(const State& state, i64* out, i64 count) {
     out[0] = state.index == kNone && count > 0 ? 0 : state.index;
   }

@@ -52,8 +52,7 @@ template <class T> INGOT_DEVICE const T* nothing() {
   return reinterpret_cast<const T*>(zeros.bytes);
 }
 
-/// a / b and a % b of numbers that are known to be below 2^32. Divisions of 64 bits take three
-/// times the instructions.
+/// a / b and a % b of numbers that are known to be below 2^32.
 INGOT_DEVICE i64 div_u32(i64 a, u32 b) { return static_cast<u32>(a) / b; }
 INGOT_DEVICE i64 mod_u32(i64 a, u32 b) { return static_cast<u32>(a) % b; }
 

@@ -154,8 +154,8 @@ struct RowLayout
 
 /// Loaded rows that are not contiguous in memory, but whose neighbours are adjacent. A lane has
 /// kRowsOfALane adjacent rows, and the warps of the block share their columns, kPerThread each.
-/// They take turns with kVecWidth adjacent columns, for tensors whose rows are contiguous beside
-/// others whose rows are not.
+/// The warps take turns with kVecWidth adjacent columns each. More than one serves kernels that
+/// read some tensors along the rows and others along the columns.
 template <int kThreadCount, int kPerThread, int kRowsOfALane, int kVecWidth = 1>
 struct LaneRowLayout
     : Positions<LaneRowLayout<kThreadCount, kPerThread, kRowsOfALane, kVecWidth>,

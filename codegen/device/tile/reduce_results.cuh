@@ -22,6 +22,9 @@ template <class ReducerType, class F, Span kWhere, int kColumns = 0> struct Redu
   using Functor = F;
   static constexpr Span kSpan = kWhere;
   static constexpr int kWidth = kColumns;
+  /// Whether the indices of a row's elements rise with the columns, and the reducer has
+  /// step_rising.
+  static constexpr bool kRises = false;
 };
 
 template <class R, class L> struct ReduceTraits {
@@ -94,8 +97,12 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
         const int k = Plan::index(i, j);
         const bool inside = (!kOverRows || bounds.row(i)) && (!kOverColumns || bounds.col(j));
         const auto step = [&](typename Sweep::State& state) {
-          if (inside)
-            Sweep::step(state, value_of(k, value), R::index(params, context.batch, row, col));
+          if (!inside) return;
+          const i64 index = R::index(params, context.batch, row, col);
+          if constexpr (R::kRises)
+            Sweep::step_rising(state, value_of(k, value), index);
+          else
+            Sweep::step(state, value_of(k, value), index);
         };
         if constexpr (kByPack && kPack > 1 && kOneResult && R::kSpan != Span::column) {
           typename Sweep::State& pack = packs[L::kVec > 1 ? 0 : i];

@@ -33,6 +33,7 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
   using Plan = StagingPlan<L, Element>;
   constexpr int kAccesses = Plan::kColumns / O::kVec; ///< of a row
   constexpr int kPerRow = smaller(kAccesses, 32);
+  static_assert(32 % kPerRow == 0 && kAccesses % kPerRow == 0, "accesses fill whole rounds");
   static_assert(Plan::kRows * kPerRow % 32 == 0, "every lane stores as often");
   using Access = Vector<Element, O::kVec>;
   const int lane = static_cast<u32>(context.thread) % 32;

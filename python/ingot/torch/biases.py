@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Biases of convolutions, which stay with eager PyTorch."""
+"""Takes biases out of convolutions. The convolutions stay with eager PyTorch."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,19 +12,20 @@ _CONVOLUTION = torch.ops.aten.convolution.default
 
 def move_biases(graph: fx.Graph, is_taken: Callable[[fx.Node], bool]) -> None:
     """Adds the bias of a convolution by an operator of its own, where all users of the result are
-    taken. The operator then belongs to their piece. PyTorch adds the bias by a kernel that reads
-    and writes the whole result."""
+    taken. The operator then belongs to their piece. Behind cuDNN's convolutions PyTorch adds the
+    bias by a kernel that reads and writes the whole result."""
     for node in list(graph.find_nodes(op="call_function", target=_CONVOLUTION)):
         bias = node.args[2]
         result = node.meta.get("val")
-        if not isinstance(bias, fx.Node) or not isinstance(result, torch.Tensor):
+        if not isinstance(bias, fx.Node) or not isinstance(result, torch.Tensor) or not isinstance(
+                bias.meta.get("val"), torch.Tensor):
             continue
         if node.users and all(map(is_taken, node.users)):
             _move_bias(graph, node, bias, result)
 
 
 def _move_bias(graph: fx.Graph, node: fx.Node, bias: fx.Node, result: torch.Tensor) -> None:
-    extents = [bias.meta["val"].shape[0]] + [1] * (result.dim() - 2)  # [N, C, ...]
+    extents = [-1] + [1] * (result.dim() - 2)  # the result is [N, C, ...]
     with graph.inserting_after(node):
         spread = graph.call_function(torch.ops.aten.view.default, (bias, extents))
     spread.meta["val"] = bias.meta["val"].view(extents)

@@ -172,7 +172,8 @@ def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str
 
 def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Partition:
     """The largest pieces that can be cut out without a cycle. A piece computes something. No node
-    with an effect has a rule, so none is in a piece."""
+    with an effect has a rule, so none is in a piece. Changes the graph: views are copied, and
+    biases taken out of convolutions."""
     move_biases(module.graph, lambda node: node.op == "call_function" and _computes(node)
                 and _reason(node, devices) is None)
     left: dict[fx.Node, str] = {}
