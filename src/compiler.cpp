@@ -8,7 +8,6 @@
 #include "codegen/schedule/cost_model.h"
 #include "ir/fusion/storage.h"
 #include "ir/passes/dataflow.h"
-
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
 

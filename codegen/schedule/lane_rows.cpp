@@ -22,9 +22,7 @@ bool RowChooser::is_lean() const { return wide_sizes_.size() <= 1 && body_.tile_
 bool RowChooser::has_few_columns(bool held) const {
   constexpr int64_t kFew = 32;
   const int64_t lanes = assumed(row_tile_count(body_, kLanes)) * kLanes;
-  const bool has_segments = llvm::any_of(
-      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
-  return held && columns_.is_fixed() && columns_.fixed() <= kFew && !has_segments &&
+  return held && columns_.is_fixed() && columns_.fixed() <= kFew && !has_segments() &&
          4 * lanes >= 3 * device_.sm_count * kResidentThreads;
 }
 
@@ -35,10 +33,8 @@ int64_t RowChooser::rows_of_a_lane(const Schedule& s, bool held) const {
   if (choice_.tile_m > 0) return choice_.tile_m / kLanes;
   constexpr int64_t kWord = 2; ///< rows per word
   const bool is_narrow = llvm::all_of(wide_sizes_, [](int64_t size) { return size <= 2; });
-  const bool has_segments = llvm::any_of(
-      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
   const bool few = has_few_columns(held);
-  if (has_segments || (!few && (!is_narrow || !is_lean()))) return 1;
+  if (has_segments() || (!few && (!is_narrow || !is_lean()))) return 1;
   const auto suits = [&](int64_t rows) {
     const int64_t elements = rows * s.chunks, tile = rows * kLanes;
     if (held && elements * std::max(1, body_.tile_slots) > kMostHeld) return false;
@@ -112,11 +108,7 @@ bool RowChooser::crosses() const {
   const auto coordinates = stage_coordinates(group_);
   for (const Read& read : group_.reads) consider(index_map(group_, read.access, coordinates));
   for (const Write& write : group_.writes) consider(store_map(group_, write.access));
-  const bool is_simple = !shares_rows_ && !combines() && operands_ <= kFewOperands &&
-                         llvm::all_of(group_.reductions, [](const Reduction& r) {
-                           return r.span == ReduceSpan::row && !r.global;
-                         });
-  return along_rows && along_columns && is_simple &&
+  return along_rows && along_columns && is_apart() && operands_ <= kFewOperands &&
          assumed(row_tile_count(body_, kLanes)) * assumed(columns_) >=
              kColumnsOfAWarp * kLaneRowWarps * device_.sm_count;
 }

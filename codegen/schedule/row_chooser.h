@@ -54,6 +54,16 @@ private:
   bool combines() const {
     return llvm::any_of(group_.reads, [](const Read& r) { return r.combine && !r.at_points; });
   }
+  bool has_segments() const {
+    return llvm::any_of(group_.reductions,
+                        [](const Reduction& r) { return r.span == ReduceSpan::segment; });
+  }
+  /// True if no other kernel depends on the tiles, and each reduction is of whole rows.
+  bool is_apart() const {
+    return !combines() && !shares_rows_ && llvm::all_of(group_.reductions, [](const Reduction& r) {
+      return r.span == ReduceSpan::row && !r.global;
+    });
+  }
   int64_t usual_held() const;
   int64_t most_with_operands() const;
   int64_t widest_with_operands() const;

@@ -99,15 +99,12 @@ void RowChooser::choose_skeleton(Schedule& s, bool held) const {
   }
 }
 
-/// The rows of a thread whose share of one row is less than it should have in flight. They need
-/// tiles for all SMs, and no kernel may depend on the tiles.
+/// The rows of a thread. There are several if its share of one row is less than it should have in
+/// flight, and if tiles of so many rows fill all SMs.
 int64_t RowChooser::rows_of_a_thread(const Schedule& s) const {
   constexpr int64_t kMostRows = 8;
-  const bool is_apart =
-      !combines() && !shares_rows_ && llvm::all_of(group_.reductions, [](const Reduction& r) {
-        return r.span == ReduceSpan::row && !r.global;
-      });
-  if (!is_apart || wide_bytes_ == 0 || s.per_row > kLanes || s.skeleton != Skeleton::held) return 1;
+  if (!is_apart() || wide_bytes_ == 0 || s.per_row > kLanes || s.skeleton != Skeleton::held)
+    return 1;
   const int64_t elements = s.chunks * s.vec;
   const auto suits = [&](int64_t rows) {
     const int64_t tiles = assumed(row_tile_count(body_, rows * s.tile_m));
@@ -214,12 +211,11 @@ llvm::Expected<std::vector<Schedule>> RowChooser::run() {
   if (group_.scan) return scan();
   Schedule fast;
   fast.group_rows = 1;
-  const bool segments = llvm::any_of(
-      group_.reductions, [](const Reduction& r) { return r.span == ReduceSpan::segment; });
   if (crosses())
     if (std::vector<Schedule> schedules = crossing_lanes(); !schedules.empty()) return schedules;
   // Segments of a row need the whole row to be held.
-  if (rows_are_adjacent(group_, group_.space) && !(segments && columns_.fixed() > kWidestLaneRow))
+  if (rows_are_adjacent(group_, group_.space) &&
+      !(has_segments() && columns_.fixed() > kWidestLaneRow))
     return lane_rows();
   std::vector<Schedule> schedules;
   fast.vec = widest_with_operands();

@@ -7,8 +7,6 @@
 #include "ir/passes/reduction_axes.h"
 #include "ir/passes/two_step_reductions.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 #include <cmath>
 #include <unordered_map>
 
@@ -77,11 +75,12 @@ Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   return {rewriter.broadcast(result, candidate.type.shape)};
 }
 
-/// The pair reductions of a graph by operand. Their first results are reductions of one result.
+/// The pair reductions of a graph, by operand. The first result of a pair is a reduction of one
+/// result: a mean or a maximum.
 class PairReductions {
 public:
   explicit PairReductions(const Graph& graph) : graph_(graph) {
-    for (const auto& [index, op] : llvm::enumerate(graph.ops()))
+    for (const Op& op : graph.ops())
       if (op.kind == OpKind::moments || op.kind == OpKind::max_sumexp)
         ops_[op.operands[0].index].push_back(&op);
   }
