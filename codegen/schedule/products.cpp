@@ -35,6 +35,7 @@ private:
   llvm::Error choose_compute(Schedule& schedule) const;
   llvm::Expected<TileColumns> choose_columns() const;
   void narrow_tile(Schedule& schedule) const;
+  void flatten_tile(Schedule& schedule) const;
   void set_simt_tile(Schedule& schedule) const;
   void copy_to_fmas(Schedule& schedule) const;
   llvm::Error choose_tile(Schedule& schedule) const;
@@ -202,7 +203,7 @@ void ProductChooser::fit_residents(Schedule& s) const {
 /// True if one tile of a split product has all rows. The other operand then passes by once, in
 /// little more time than its products take.
 bool ProductChooser::has_all_rows(const Schedule& s) const {
-  return is_split(s.mainloop) && group_.matmuls.size() == 1 && s.tile_m == 64 &&
+  return is_split(s.mainloop) && group_.matmuls.size() == 1 && s.tile_m <= 64 &&
          assumed(rows_) <= s.tile_m;
 }
 
@@ -269,6 +270,22 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
 }
 
+/// Sets tiles of 32 rows for a product of bf16 thirds that has no more: each row of a tile costs
+/// the products of a row. If tiles of the usual width fill all SMs, they become twice as wide.
+void ProductChooser::flatten_tile(Schedule& s) const {
+  constexpr int64_t kFlat = 32, kWide = 2 * kUsualTileWidth;
+  if (s.mainloop != MainloopKind::thirds || group_.matmuls.size() > 1 || choice_.tile_m > 0 ||
+      s.tile_n < kUsualTileWidth || assumed(rows_) > kFlat)
+    return; // eight warps of 32 rows have 16 columns each, or more
+  s.tile_m = kFlat;
+  const int64_t multiple = step_demand(group_.reductions).multiple;
+  if (choice_.tile_n > 0 || s.tile_n != kUsualTileWidth || kWide % multiple != 0 || shares_rows_ ||
+      assumed(columns_) <= kUsualTileWidth * device_.sm_count)
+    return;
+  s.tile_n = kWide;
+  s.step_n = kWide / multiple * multiple;
+}
+
 /// Sets tiles of 64 columns, unless they leave more partials of rows.
 void ProductChooser::narrow_tile(Schedule& s) const {
   const int64_t multiple = step_demand(group_.reductions).multiple;
@@ -307,6 +324,7 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
   if ((s.mainloop == MainloopKind::halves && has_all_rows(s)) ||
       (s.mainloop == MainloopKind::thirds && is_pair))
     narrow_tile(s);
+  flatten_tile(s);
   const bool fits = s.tile_m == 128 && s.tile_n >= 128;
   set_warps(s, choice_.warp_n > 0 ? fits && choice_.warp_n == 64
                                   : fits && s.tile_n == 128 && affords_large_warps(s));

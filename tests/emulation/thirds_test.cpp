@@ -58,6 +58,34 @@ TEST_CASE("emulation: ops before and behind an f32 product of bf16 thirds") {
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: f32 products of bf16 thirds of at most 32 rows") {
+  std::vector<Case> cases = {
+      thirds("graph g(a: f32[32, 76], b: f32[131, 76]) { return matmul(a, b, transpose_b=true) }"),
+      thirds("graph g(a: f32[132, 20], b: f32[132, 300]) {\n"
+             "  return softmax(matmul(a, b, transpose_a=true) + 1.0) }"),
+      thirds("graph g(a: f32[3, 31, 57], b: f32[3, 57, 266]) { return matmul(relu(a), b) }"),
+      product(2, 513, 70, "gelu(matmul(a, b * 0.5))"),
+      product(17, 128, 60, "group_norm(silu(matmul(a, b)), groups=4)"),
+      product(30, 640, 60, "sum(matmul(a, b), axis=0)"),
+      product(25, 66, 2500, "matmul(abs(a), abs(b))"), // sums that move to totals, and blocks share
+      product(9, 520, 40, "matmul(a, b)"),
+  };
+  cases.back().non_finite = true;
+  for (const int width : {0, 256}) {
+    CAPTURE(width);
+    for (Case& one : cases) {
+      one.choice.tile_n = width;
+      const std::string tile = fmt::format("bf16x3 32x{}", width > 0 ? width : 128);
+      CHECK_MESSAGE(schedules_of(one).find(tile) != std::string::npos, one.spec, schedules_of(one));
+    }
+    CHECK(check_cases(cases) == "");
+  }
+  // Eight warps of 32 rows would have 8 columns each.
+  const Case narrow = product(9, 26, 40, "softmax(matmul(a, b))");
+  CHECK(schedules_of(narrow).find("bf16x3 64x64") != std::string::npos);
+  CHECK(check_cases({narrow}) == "");
+}
+
 TEST_CASE("emulation: f32 products of bf16 thirds of numbers of any range") {
   const Case cases[] = {
       // Opposite powers along the contraction, which no scales of rows even out.

@@ -158,7 +158,13 @@ TEST_CASE("stages: products of bf16 thirds need no local memory") {
                  wide},
                 {"graph f(x: f32[65536, 4096], w: f32[50, 4096], b: f32[50]) {\n"
                  "  return softmax(linear(x, w, b)) }",
-                 "bf16x3 128x64x32"}},
+                 "bf16x3 128x64x32"},
+                {"graph g(x: f32[8, 4096], w: f32[4096, 50000], b: f32[50000]) {\n"
+                 "  h = matmul(gelu(x), w) + b\n  return h, mish(h) }",
+                 "bf16x3 32x256x32"},
+                {"graph h(x: f32[32, 4097], w: f32[4000, 4097], b: f32[4000]) {\n"
+                 "  return group_norm(linear(x, w, b), groups=40) }",
+                 "bf16x3 32x128x32"}},
                MatmulPrecision::highest);
 }
 

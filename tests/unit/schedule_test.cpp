@@ -103,10 +103,16 @@ TEST_CASE("schedule: few rows are multiplied as halves where prepare makes those
         {"f16x3", "bf16x3", "f32", "stages"});
   };
   const char* const few = "f16x3 64x64x32 stages 4; f16x3 64x64x32 stages 4";
-  CHECK(tile("x: f32[2, 4096], param w: f32[8192, 4096]") == few);
+  CHECK(tile("x: f32[33, 4096], param w: f32[8192, 4096]") == few);
   CHECK(tile("x: f32[64, 4096], param w: f32[8192, 4096]") == few);
   // Halves that each launch makes of w take the time of 100 rows.
   CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]").starts_with("bf16x3 64x128x32"));
+  CHECK(tile("x: f32[33, 4096], w: f32[8192, 4096]").starts_with("bf16x3 64x128x32"));
+  // A row of a tile takes the time of a row, also if it is none of the product.
+  CHECK(tile("x: f32[32, 4096], w: f32[8192, 4096]").starts_with("bf16x3 32x128x32"));
+  CHECK(tile("x: f32[2, 4096], param w: f32[8192, 4096]").starts_with("bf16x3 32x128x32"));
+  CHECK(tile("x: f32[2, 4096], w: f32[32768, 4096]").starts_with("bf16x3 32x256x32"));
+  CHECK(tile("x: f32[9, 30983], w: f32[26, 30983]").starts_with("bf16x3 64x64x32"));
   CHECK(tile("x: f32[112, 4096], w: f32[8192, 4096]").starts_with("f16x3 128x"));
   CHECK(tile("param x: f32[8192, 4096], w: f32[16, 4096]").starts_with("f16x3 128x"));
   CHECK(tile("x: f32[8192, 4096], param w: f32[16, 4096]").starts_with("bf16x3 128x64x32"));
