@@ -20,11 +20,12 @@ bool varies_along(const Expr& expr, Coordinate along) {
 }
 
 const PackFacts& facts_of(PackFormat format) {
-  static const PackFacts facts[] = {{"Halves", "halves of", DType::f32, false, true},
-                                    {"PackedHalves", "halves of", DType::f32, true, true},
-                                    {"PackedScaled", "scaled rows of", DType::f16, true, true},
-                                    {"PackedAs<f16>", "packing of", DType::f16, true, false},
-                                    {"PackedAs<bf16>", "packing of", DType::bf16, true, false}};
+  static const PackFacts facts[] = {
+      {"Halves", "halves of", DType::f32, false, true, false},
+      {"PackedHalves", "halves of", DType::f32, true, true, true},
+      {"PackedScaled", "scaled rows of", DType::f16, true, true, false},
+      {"PackedAs<f16>", "packing of", DType::f16, true, false, false},
+      {"PackedAs<bf16>", "packing of", DType::bf16, true, false, false}};
   return facts[static_cast<size_t>(format)];
 }
 

@@ -156,11 +156,12 @@ enum class PackFormat : uint8_t {
   bf16,           ///< PackedAs<bf16>
 };
 struct PackFacts {
-  const char* type; ///< in the device library
-  const char* text; ///< of an operand: `halves of`
-  DType dtype;      ///< of the same size as the planes of an element together
-  bool in_blocks;   ///< of rows and k
-  bool has_records; ///< of each row
+  const char* type;     ///< in the device library
+  const char* text;     ///< of an operand: `halves of`
+  DType dtype;          ///< of the same size as the planes of an element together
+  bool in_blocks;       ///< of rows and k
+  bool has_records;     ///< of each row
+  bool lists_residuals; ///< of each row
 };
 const PackFacts& facts_of(PackFormat format);
 

@@ -89,12 +89,14 @@ Expr packed_bytes(const PackedOperand& operand) {
   const Expr rows = dim_expr(operand.batches) * dim_expr(operand.rows);
   const int64_t record = facts.has_records ? sizes::kHalvedRowBytes : 0;
   if (facts.in_blocks) {
-    const Expr bits = facts.has_records ? rows : Expr(0); // a byte of each row
     const Expr row_blocks = ceil_div(dim_expr(operand.rows), sizes::kPackedRows);
     const Expr depth_blocks = ceil_div(dim_expr(operand.depth), sizes::kPackedDepth);
     const int64_t block = int64_t{sizes::kPackedRows} * sizes::kPackedDepth * size;
-    return dim_expr(operand.batches) * row_blocks * depth_blocks * block +
-           ceil_div(rows * record, 16) * 16 + bits;
+    const int64_t list = facts.lists_residuals ? sizes::residual_list_bytes() : 0;
+    const Expr blocks = dim_expr(operand.batches) * row_blocks;
+    // A byte of each row, with the padding.
+    const Expr bits = facts.has_records ? blocks * sizes::kPackedRows : Expr(0);
+    return blocks * depth_blocks * block + ceil_div(rows * record, 16) * 16 + bits + rows * list;
   }
   const Expr aligned = ceil_div(dim_expr(operand.depth), sizes::kHalvesAligned);
   return rows * (aligned * (size * sizes::kHalvesAligned) + record);

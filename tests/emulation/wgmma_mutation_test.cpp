@@ -35,6 +35,20 @@ TEST_CASE("emulation: every operation that orders a specialised kernel is needed
   check_each(kProductWait, long_rows, 20);
 }
 
+TEST_CASE("emulation: a tile that needs residuals has no other tile's note") {
+  // By one block: the first tile's rows are dense. Those of the second one have one large element
+  // and one weak one, which alone meets the large elements of the columns.
+  const Case rows = wgmma("graph g(a: f32[256, 260], b: f32[260, 128]) {\n"
+                          "  k = iota(f32, [256, 260], axis=1)\n"
+                          "  few = where(k < 1.0, 1.0, where(k > 258.0, 1.5e-7, 0.0))\n"
+                          "  of_a = where(iota(f32, [256, 260], axis=0) < 128.0, 1.0, few)\n"
+                          "  of_b = where(iota(f32, [260, 128], axis=0) > 40.0, 1.0, 0.0)\n"
+                          "  return relu(matmul(a * of_a, b * of_b)) }",
+                          {{}}, 2);
+  REQUIRE(schedules_of(rows).find("wgmma f16x3") == 0);
+  check_each(kPhaseWait, rows, 4);
+}
+
 TEST_CASE("emulation: tiles of a specialised kernel do not share scratch with the next one") {
   // One slot's k: a warpgroup could be two tiles ahead. Nothing comes behind the last tile.
   check_each(kGroupBarrier, sums_of_columns(64, 3), 12, {11});

@@ -143,13 +143,23 @@ TEST_CASE("emulation: a guard computes the tiles again that halves do not suit")
   Case some = wgmma("graph g(a: f32[200, 300], param b: f32[300, 140]) {\n"
                     "  return relu(matmul(a * where(iota(f32, [200, 300], axis=0) > 150.0,\n"
                     "    exp(iota(f32, [200, 300], axis=1) * 0.3 - 45.0), 1.0), b)) }");
+  // Of A, only the last row of the last matrix does not suit: half of its elements are weak, and so
+  // is the other half of each column of B.
+  Case last = wgmma("graph g(a: f32[3, 70, 300], b: f32[3, 300, 140]) {\n"
+                    "  half = where(iota(f32, [3, 70, 300], axis=2) < 150.0, 1.0, 1.0e-9)\n"
+                    "  row = iota(f32, [3, 70, 300], axis=0) * iota(f32, [3, 70, 300], axis=1)\n"
+                    "  other = where(iota(f32, [3, 300, 140], axis=1) < 150.0, 1.0e-9, 1.0)\n"
+                    "  return relu(matmul(a * where(row > 137.0, half, 1.0), b * other)) }");
   Case norm =
       product(70, 128, 260, "group_norm(" + fmt::format(fmt::runtime(skewed), 260) + ", groups=4)");
   Case non_finite = wgmma("graph g(a: f32[70, 300], param b: f32[131, 300]) {\n"
                           "  return matmul(a, b, transpose_b=true) }");
   non_finite.non_finite = true;
   const Case cases[] = {
-      product(70, 130, 300, fmt::format(fmt::runtime(skewed), 300)), some, norm,
+      product(70, 130, 300, fmt::format(fmt::runtime(skewed), 300)),
+      some,
+      last,
+      norm,
       product(130, 70, 300, "sum(relu(" + fmt::format(fmt::runtime(skewed), 300) + "), axis=0)"),
       non_finite};
   for (const Case& one : cases) CHECK(has_wgmma(one));

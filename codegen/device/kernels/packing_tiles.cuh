@@ -9,6 +9,7 @@
 #include "tile/context.cuh"
 #include "tile/halves.cuh"
 #include "tile/packed.cuh"
+#include "tile/residual_list.cuh"
 #include "tile/staging.cuh"
 
 namespace ingot {
@@ -79,8 +80,13 @@ template <class K> struct PackingTiles {
       return combined_in_warp(value, combine);
     };
     const i64 row = row0 + ptx::thread_index() / 32;
+    const u32 lane = static_cast<u32>(ptx::thread_index()) % 32;
     RowExtremes extremes;
-    Split split(extremes);
+    Split split(extremes, extremes.least);
+    const ResidualList<To> list = {to, batch, row};
+    bool has_room = true;
+    if constexpr (To::kListsResiduals)
+      if (lane == 0 && row < to.rows) list.clear();
     // Both readings of scaled rows have one code. Only the last one splits.
 #pragma unroll 1
     for (bool is_last = !Split::kScales;; is_last = true) {
@@ -89,18 +95,27 @@ template <class K> struct PackingTiles {
           Vector<typename To::Element, kEight> planes[To::kPlanes];
           split.run(eight, planes);
           if (to.stores(row, k)) to.put(batch, row, k, planes);
+          if constexpr (To::kListsResiduals) {
+            if (has_room && split.can_list() && split.has_own_weak())
+              has_room = list.add(split, eight, k);
+          }
         } else {
           extremes.add(eight);
         }
       });
       if (is_last) break;
+      const u32 own_least = extremes.least;
       extremes.add_threads(combined);
-      split = Split(extremes);
+      split = Split(extremes, own_least);
     }
     if constexpr (Split::kScales) {
       split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });
-      if (row >= to.rows || ptx::thread_index() % 32 != 0) return;
-      to.put_record(batch, row, split.record(to.depth));
+      bool is_listed = false;
+      if constexpr (To::kListsResiduals) {
+        ptx::warp_barrier();
+        if (split.can_list()) is_listed = list.finish(lane);
+      }
+      if (lane == 0) to.put_record(batch, row, split.record(to.depth, is_listed));
     }
   }
 };

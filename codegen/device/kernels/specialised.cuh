@@ -138,6 +138,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     tile.kept = copies.memory();
     return tile;
   };
+  if constexpr (Source::kListsResiduals) Source::begin(thread);
   u32 tiles = 0;
   for (i64 unit = ptx::block_index() + owner * ptx::block_count(); unit < units.count();
        unit += Bytes::kOwners * ptx::block_count()) {
@@ -152,7 +153,11 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
       }
       copies.start_packed(params, place_of(unit));
     };
-    if constexpr (K::kMatmuls == 1)
+    if constexpr (Source::kListsResiduals)
+      Source::multiply(
+          thread, k, ring, place, fragment.v[0],
+          [&](auto& sums) { Source::add_residuals(params, place_of(unit), sums); }, seen);
+    else if constexpr (K::kMatmuls == 1)
       Source::multiply(thread, k, ring, place, fragment.v[0], seen);
     else
       Source::multiply(thread, k, ring, place, fragment.v[0], fragment.v[1], seen);

@@ -50,6 +50,14 @@ INGOT_DEVICE void group_barrier(i32 id, i32 threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/// The order in which two groups of threads issue products: each waits for its turn at a barrier of
+/// its own, and passes the turn to the other's. `threads` is the number of both. Results do not
+/// depend on it.
+INGOT_DEVICE void wait_for_issue(i32 id, i32 threads) { group_barrier(id, threads); }
+INGOT_DEVICE void pass_issue(i32 id, i32 threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 /// Like group_barrier. Returns whether any thread passed true.
 INGOT_DEVICE bool group_barrier_any(i32 id, i32 threads, bool value) {
   u32 any;

@@ -19,6 +19,11 @@ INGOT_DEVICE u32 load_shared(u32 address) {
   return value;
 }
 
+/// Stores 4 bytes at an address that is a multiple of 4.
+INGOT_DEVICE void store_shared(u32 address, u32 value) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
 /// The 8 bytes at an address that is a multiple of 8.
 INGOT_DEVICE void load_shared(u32 address, u32& first, u32& second) {
   asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"

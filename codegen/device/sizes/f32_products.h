@@ -15,6 +15,11 @@ inline constexpr int kPackingThreads = 256, kPackingRows = kPackingThreads / 32,
 /// Halves in memory (tile/halves.cuh): both halves of an element, the elements of 16 bytes that
 /// rows are multiples of, and the record of a row.
 inline constexpr int kHalvesBytes = 4, kHalvesAligned = 8, kHalvedRowBytes = 12;
+/// The residuals that a row of packed halves lists at most, and the bytes of one (Residual,
+/// tile/row_split.cuh).
+inline constexpr int kListedResiduals = 8, kResidualBytes = 8;
+/// A row's list and its count.
+constexpr int residual_list_bytes() { return kListedResiduals * kResidualBytes + 4; }
 /// Packed operands (tile/packed.cuh) come in blocks of so many rows and k.
 inline constexpr int kPackedRows = 64, kPackedDepth = 64;
 /// Elements of a row that a thread holds while it packs the row.

@@ -191,9 +191,9 @@ constexpr long long kept_bytes(int stages, long long columns, int blocks, int st
 /// The packing_rows skeleton: three numbers of each warp.
 constexpr int packing_rows_bytes(int threads) { return 3 * (threads / 32) * 4; }
 
-/// A ring of slots, each with two mbarriers, and two for turns.
+/// A ring of slots, each with two mbarriers and a note of 4 bytes, and two mbarriers for turns.
 constexpr int slot_ring_bytes(int slots, int slot_bytes) {
-  return slots * (slot_bytes + 2 * 8) + 2 * 8;
+  return slots * (slot_bytes + 2 * 8 + 4) + 2 * 8;
 }
 /// The columns of an operand that is copied ahead (tile/copied_ahead.cuh).
 constexpr int ahead_bytes(int cols, int element) { return region(cols * element); }

@@ -86,7 +86,8 @@ private:
   /// The RowBits of the rows of a packed operand at which a warp looks, or'ed.
   template <class Packed> static INGOT_DEVICE u32 lanes_bits(const Packed& of) {
     using Sixteen = Vector<u32, 4>;
-    const i64 rows = of.batches * of.rows, vectors = rows / 16;
+    static_assert(Packed::kRows % 16 == 0, "vectors have whole rows");
+    const i64 vectors = of.batches * of.stored_rows() / 16;
     const u8* const bytes = of.row_bits();
     u32 bits = 0;
 #pragma unroll 4
@@ -94,7 +95,6 @@ private:
       const Sixteen sixteen = load_vector<4>(reinterpret_cast<const u32*>(bytes) + 4 * i);
       bits |= sixteen.v[0] | sixteen.v[1] | sixteen.v[2] | sixteen.v[3];
     }
-    if (const i64 last = vectors * 16 + ptx::thread_index(); last < rows) bits |= bytes[last];
     bits |= bits >> 16;
     bits = (bits | bits >> 8) & 0xff;
 #pragma unroll

@@ -30,6 +30,7 @@ struct Halves {
   using Element = f16;
   using Split = RowSplit<2>;
   static constexpr int kPlanes = 2;
+  static constexpr bool kListsResiduals = false;
   u8* base; ///< 16-byte aligned
   i64 batches, rows, depth;
 
@@ -55,7 +56,7 @@ struct Halves {
     store_vector(low(batch, row, k), planes[1]);
   }
   INGOT_DEVICE void put_record(i64 batch, i64 row, const HalvedRow& record) const {
-    this->row(batch, row) = record;
+    if (row < rows) this->row(batch, row) = record;
   }
   INGOT_DEVICE HalvedRow& row(i64 batch, i64 row) const {
     auto* all = reinterpret_cast<HalvedRow*>(base + sizes::kHalvesBytes * batches * rows * pitch());
@@ -89,10 +90,12 @@ struct HalvedTile {
            static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(strong_b), mask)),
            static_cast<i32>(ptx::shuffle_xor(static_cast<u32>(flags), mask))});
   }
-  /// Whether weak elements change sums of `depth` products by 2^-23 of their sizes at most.
+  /// Whether weak elements change sums of `depth` products by 2^-23 of their sizes at most, once
+  /// the products of listed residuals are added.
   INGOT_DEVICE bool suits(i64 depth) const {
-    return flags == 0 || (flags == HalvedRow::kWeak &&
-                          static_cast<i64>(strong_a) + strong_b >= depth + (depth + 15) / 16);
+    const bool are_strong = static_cast<i64>(strong_a) + strong_b >= depth + (depth + 15) / 16;
+    return flags == 0 || flags == HalvedRow::kWeak ||
+           (flags == (HalvedRow::kWeak | HalvedRow::kUnlisted) && are_strong);
   }
 };
 

@@ -14,7 +14,7 @@ template <class T, Major kMajorIndex> struct MappedTensor {
   using Element = T;
   static constexpr Major kMajor = kMajorIndex;
   static constexpr int kPlanes = 1;
-  static constexpr bool kScales = false;
+  static constexpr bool kScales = false, kListsResiduals = false;
   const TensorMap* map;
   bool is_batched;
 };

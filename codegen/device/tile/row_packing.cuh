@@ -6,13 +6,15 @@
 
 #include "tile/packed.cuh"
 #include "tile/prologue.cuh"
+#include "tile/residual_list.cuh"
 #include "tile/vector.cuh"
 
 namespace ingot {
 
 /// X: a matrix operand of major k, with Packed. kPerRow: the threads of a row, whole warps. kHeld:
 /// chunks that a thread has in registers at a time. A longer row that is scaled is read twice: in
-/// the search for its largest and its least element, and for the split.
+/// the search for its largest and its least element, and for the split. If its weak elements can be
+/// listed, the threads that have some read their part again.
 template <class X, int kPerRow, int kHeld> struct RowPacking {
   using To = typename X::Packed;
   using Split = typename To::Split;
@@ -47,12 +49,16 @@ template <class X, int kPerRow, int kHeld> struct RowPacking {
                                Combined combined) {
     const i64 chunks = to.stored_chunks();
     Chunk held[kHeld];
-    auto load_from = [&](i64 first) {
+    const auto load_from = [&](i64 first) {
 #pragma unroll
       for (int i = 0; i < kHeld; ++i)
         held[i] = load(params, to, batch, row, (first + i * kPerRow + lane) * kChunk);
     };
     RowExtremes extremes;
+    u32 own_least = extremes.least; // of the thread's elements
+    const ResidualList<To> list = {to, batch, row};
+    if constexpr (To::kListsResiduals)
+      if (lane == 0 && row < to.rows) list.clear();
     if constexpr (Split::kScales) {
 #pragma unroll 1
       for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
@@ -60,9 +66,10 @@ template <class X, int kPerRow, int kHeld> struct RowPacking {
 #pragma unroll
         for (int i = 0; i < kHeld; ++i) extremes.add(held[i]);
       }
+      own_least = extremes.least;
       extremes.add_threads(combined);
     }
-    Split split(extremes);
+    Split split(extremes, own_least);
 #pragma unroll 1
     for (i64 first = 0; first < chunks; first += kHeld * kPerRow) {
       if (!Split::kScales || chunks > kHeld * kPerRow) load_from(first);
@@ -74,9 +81,31 @@ template <class X, int kPerRow, int kHeld> struct RowPacking {
         if (chunk < chunks) to.put(batch, row, chunk * kChunk, planes);
       }
     }
+    bool lists = false;
+    if constexpr (To::kListsResiduals) {
+      lists = ptx::from_first_lane(split.can_list() ? 1 : 0) != 0;
+      if (lists) {
+        ptx::warp_barrier(); // combined() of one warp has none
+        if (split.has_own_weak()) {
+          // Few threads come here. They read again, so that the others need no registers for it.
+          bool has_room = true;
+#pragma unroll 1
+          for (i64 chunk = lane; chunk < chunks && has_room; chunk += kPerRow)
+            has_room =
+                list.add(split, load(params, to, batch, row, chunk * kChunk), chunk * kChunk);
+        }
+      }
+    }
     if constexpr (Split::kScales) {
       split.strong = combined(split.strong, 2, [](u32 a, u32 b) { return a + b; });
-      if (row < to.rows && lane == 0) to.put_record(batch, row, split.record(to.depth));
+      bool is_listed = false;
+      if constexpr (To::kListsResiduals) {
+        if (lists) {
+          ptx::warp_barrier();
+          if (lane < 32) is_listed = list.finish(static_cast<u32>(lane));
+        }
+      }
+      if (lane == 0) to.put_record(batch, row, split.record(to.depth, is_listed));
     }
   }
 };

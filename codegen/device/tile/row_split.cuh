@@ -30,28 +30,47 @@ namespace ingot {
 // 2^-23 for p = K / 16. If n elements of a row and m of a column are strong, n + m - K products
 // have two strong factors.
 //
+// Rows with few nonzero elements have few strong ones. A packed row therefore lists the residuals
+// of its weak elements: t - high - low, exact in f32. Where the counts of strong elements do not
+// suffice, a product adds the products of the residuals. Of normally distributed elements in
+// rows of some thousands, one in 20,000 to 40,000 is weak. A row with more weak elements than its
+// list holds, or with an element below 2^-24, is not listed: the sums of its products could be too
+// small for the factors. Sums with products of residuals may themselves be smaller than those
+// above, so that the first factor rounds them to a multiple of 2^-149. All |a| and |b| are 2^-24
+// and more there. Their product times the first factor is 2^-126 and more, and the loss, 2^-150, is
+// 2^-24 of it.
+//
 // One scaled f16: t becomes f16(tf32(t)). That is tf32(t) where |t| >= 2^-14. Below that ("weak")
 // the error is 2^-25. As for two halves, weak elements may change an output by 2^-23 of the sum of
 // |a b|.
+
+/// The residual of a weak element of a row, in the row's scale.
+struct Residual {
+  u32 k;
+  f32 value;
+};
+static_assert(sizeof(Residual) == sizes::kResidualBytes, "the host plans the memory of residuals");
 
 /// The record of one row of an operand.
 struct HalvedRow {
   f32 factor; ///< removes the scale: 2^-shift, if elements were multiplied by 2^shift
   i32 strong; ///< strong elements; all in a row of zeros, whose products are exact
-  i32 flags;  ///< a set of kWeak and kTooLarge
+  i32 flags;  ///< a set of kWeak, kTooLarge and kUnlisted
   static constexpr i32 kWeak = 1;     ///< it has nonzero weak elements
   static constexpr i32 kTooLarge = 2; ///< it has elements of 2^81 or more, or NaN
+  static constexpr i32 kUnlisted = 4; ///< it has weak elements whose residuals are not listed
 };
 static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
 
-/// A record in one byte. A guard reads these bytes before it reads records. Bit i is set if fewer
+/// A record in one byte. A guard reads these bytes before it reads
+/// records, and the thread that copies a tile decides by them. Bit i is set if fewer
 /// than sixteenths(i) sixteenths of the row's elements are strong. The bits of several rows, or'ed,
 /// are those of their merged record.
 struct RowBits {
-  static constexpr int kLevels = 6;
-  static constexpr u32 kWeak = 1 << kLevels, kTooLarge = 2 << kLevels;
+  static constexpr int kLevels = 5;
+  static constexpr u32 kWeak = 1 << kLevels, kTooLarge = 2 << kLevels, kUnlisted = 4 << kLevels;
   static INGOT_DEVICE i64 sixteenths(int level) {
-    constexpr int kSixteenths[] = {4, 8, 9, 10, 12, 14};
+    constexpr int kSixteenths[] = {4, 8, 9, 12, 14};
     return kSixteenths[level];
   }
 
@@ -61,23 +80,34 @@ struct RowBits {
     for (int level = 0; level < kLevels; ++level)
       bits |= i64{row.strong} * 16 < sixteenths(level) * depth ? 1u << level : 0;
     return bits | ((row.flags & HalvedRow::kWeak) != 0 ? kWeak : 0) |
-           ((row.flags & HalvedRow::kTooLarge) != 0 ? kTooLarge : 0);
+           ((row.flags & HalvedRow::kTooLarge) != 0 ? kTooLarge : 0) |
+           ((row.flags & HalvedRow::kUnlisted) != 0 ? kUnlisted : 0);
   }
 
-  /// Whether rows with these bits surely suit each other. HalvedTile::suits (tile/halves.cuh) asks
-  /// for K + ceil(K / 16) strong elements in all. That is 17 sixteenths of K, rounded up.
+  /// Whether rows with these bits surely suit each other (HalvedTile::suits, tile/halves.cuh).
   static INGOT_DEVICE bool suit(u32 a, u32 b) {
-    return ((a | b) & (kWeak | kTooLarge)) == 0 ||
-           (((a | b) & kTooLarge) == 0 && least_strong(a) + least_strong(b) >= 17);
+    return ((a | b) & kTooLarge) == 0 && (((a | b) & kUnlisted) == 0 || are_strong(a, b));
+  }
+
+  /// Whether rows with these bits suit each other only with the products of their residuals, which
+  /// are listed.
+  static INGOT_DEVICE bool need_residuals(u32 a, u32 b) {
+    return ((a | b) & (kWeak | kTooLarge | kUnlisted)) == kWeak && !are_strong(a, b);
   }
 
 private:
+  /// HalvedTile asks for K + ceil(K / 16) strong elements in all. That is 17 sixteenths of K,
+  /// rounded up.
+  static INGOT_DEVICE bool are_strong(u32 a, u32 b) {
+    return least_strong(a) + least_strong(b) >= 17;
+  }
+
   /// The least share of strong elements that the bits promise, in sixteenths.
   static INGOT_DEVICE i64 least_strong(u32 bits) {
-    i64 least = 0;
+    i64 least = sixteenths(kLevels - 1);
 #pragma unroll
-    for (int level = 0; level < kLevels; ++level)
-      if ((bits >> level & 1) == 0) least = sixteenths(level);
+    for (int level = kLevels - 1; level >= 0; --level)
+      if ((bits >> level & 1) != 0) least = level > 0 ? sixteenths(level - 1) : 0;
     return least;
   }
 };
@@ -117,18 +147,22 @@ template <int kPlanes> struct RowSplit {
   static constexpr int kScaledExponent = 14, kLeastShift = -66, kMostShift = 78;
   static constexpr f32 kLeastStrong = 512.0f;
   static constexpr f32 kLeastNotWeak = kPlanes == 2 ? 0.25f : 6.103515625e-05f;
-  RowExtremes extremes; ///< of the row
-  i32 shift;
-  bool is_too_large;
+  static constexpr f32 kLeastListed = 5.9604644775390625e-08f; ///< 2^-24
   f32 scale;
   u32 strong = 0;
 
-  explicit INGOT_DEVICE RowSplit(const RowExtremes& of_row)
-      : extremes(of_row), shift(kScaledExponent + 127 - static_cast<i32>(of_row.largest >> 23)),
-        is_too_large(shift < kLeastShift) {
+  /// own_least: RowExtremes::least of the thread's elements.
+  INGOT_DEVICE RowSplit(const RowExtremes& of_row, u32 own_least)
+      : shift(kScaledExponent + 127 - static_cast<i32>(of_row.largest >> 23)) {
+    const bool is_too_large = shift < kLeastShift;
     if (shift > kMostShift) shift = kMostShift;
     if (is_too_large) shift = 0;
     scale = math::power_of_two(shift);
+    const bool has_weak = is_weak(of_row.least);
+    facts = (has_weak ? HalvedRow::kWeak : 0) | (is_too_large ? HalvedRow::kTooLarge : 0) |
+            (of_row.largest == 0 ? kZero : 0) | (is_weak(own_least) ? kOwnWeak : 0);
+    if (kPlanes == 2 && has_weak && !is_too_large && !is_below(of_row.least, kLeastListed))
+      facts |= kListable;
   }
 
   template <int kCount>
@@ -144,20 +178,43 @@ template <int kPlanes> struct RowSplit {
     }
   }
 
-  /// The record, once the count is that of the whole row.
-  INGOT_DEVICE HalvedRow record(i64 depth) const {
-    const f32 factor = math::power_of_two(-shift);
+  /// Whether there are nonzero weak elements that can be listed, if they are not too many.
+  INGOT_DEVICE bool can_list() const { return (facts & kListable) != 0; }
+  /// Whether the thread has nonzero weak elements.
+  INGOT_DEVICE bool has_own_weak() const { return (facts & kOwnWeak) != 0; }
+  /// Whether an element is weak and not zero, by the bits of its size minus 1.
+  INGOT_DEVICE bool is_weak(u32 bits) const { return is_below(bits, kLeastNotWeak); }
+  /// The residual of an element.
+  INGOT_DEVICE f32 residual(f32 element) const {
+    const f32 t = element * scale, rest = t - to_f32(from_f32<f16>(t));
+    return rest - to_f32(from_f32<f16>(rest));
+  }
+
+  /// The record, once the count is that of the whole row. is_listed: whether the residuals of all
+  /// weak elements are in the row's list.
+  INGOT_DEVICE HalvedRow record(i64 depth, bool is_listed) const {
+    const i32 flags = facts & (HalvedRow::kWeak | HalvedRow::kTooLarge);
+    const bool is_unlisted = (facts & HalvedRow::kWeak) != 0 && !is_listed;
+    return {math::power_of_two(-shift), static_cast<i32>((facts & kZero) != 0 ? depth : strong),
+            is_unlisted ? flags | HalvedRow::kUnlisted : flags};
+  }
+
+private:
+  i32 shift; ///< elements are multiplied by 2^shift
+  i32 facts; ///< flags of the record, and these. In one register, because packing has few
+  static constexpr i32 kZero = 64, kListable = 128, kOwnWeak = 256;
+
+  /// Whether an element, once it is scaled, is below a limit and not zero, by its bits minus 1.
+  INGOT_DEVICE bool is_below(u32 bits, f32 limit) const {
     // The product is exact: an element is below it if the scaled element is below the limit.
-    const bool is_weak = extremes.least < ptx::as_bits(kLeastNotWeak * factor) - 1;
-    return {factor, static_cast<i32>(extremes.largest == 0 ? depth : strong),
-            (is_weak ? HalvedRow::kWeak : 0) | (is_too_large ? HalvedRow::kTooLarge : 0)};
+    return bits < ptx::as_bits(limit * math::power_of_two(-shift)) - 1;
   }
 };
 
 /// Converts the elements of a row to T. It has no record.
 template <class T> struct Conversion {
   static constexpr bool kScales = false;
-  explicit INGOT_DEVICE Conversion(const RowExtremes&) {}
+  INGOT_DEVICE Conversion(const RowExtremes&, u32) {}
 
   template <int kCount>
   INGOT_DEVICE void run(const Vector<f32, kCount>& row, Vector<T, kCount> (&planes)[1]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of slots in shared memory between the thread that fills them and the warpgroups that read
-// them (sm_90a). Each slot has two mbarriers: one for "full", one for "free".
+// them (sm_90a). Each slot has two mbarriers: one for "full", one for "free". It may have a note,
+// which is a number from the thread that fills it.
 #pragma once
 
 #include "ptx/cluster.cuh"
@@ -55,9 +56,17 @@ template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRin
   /// result is the mbarrier for the copies.
   INGOT_DEVICE u32 begin_filling(Place place) const {
     ptx::wait_phase(free(place.slot), place.parity ^ 1);
-    ptx::arrive_expecting(full(place.slot), kSlotBytes);
-    return full(place.slot);
+    return announce(place);
   }
+  /// Also leaves a note for the readers.
+  INGOT_DEVICE u32 begin_filling(Place place, u32 note) const {
+    ptx::wait_phase(free(place.slot), place.parity ^ 1);
+    ptx::store_shared(note_address(place.slot), note);
+    return announce(place);
+  }
+  /// The note of a slot that is full and not yet released.
+  INGOT_DEVICE u32 note(Place place) const { return ptx::load_shared(note_address(place.slot)); }
+
   /// Waits until all bytes of the slot have landed.
   INGOT_DEVICE void wait_until_full(Place place) const {
     ptx::wait_phase(full(place.slot), place.parity);
@@ -81,9 +90,15 @@ template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRin
   INGOT_DEVICE void pass_turn(u32 reader) const { ptx::arrive(turn(1 - reader)); }
 
 private:
+  INGOT_DEVICE u32 announce(Place place) const {
+    ptx::arrive_expecting(full(place.slot), kSlotBytes);
+    return full(place.slot);
+  }
+
   INGOT_DEVICE u32 full(u32 index) const { return base + kSlots * kSlotBytes + 8 * index; }
   INGOT_DEVICE u32 free(u32 index) const { return full(kSlots + index); }
   INGOT_DEVICE u32 turn(u32 reader) const { return full(2 * kSlots + reader); }
+  INGOT_DEVICE u32 note_address(u32 index) const { return full(2 * kSlots + 2) + 4 * index; }
 };
 
 } // namespace ingot

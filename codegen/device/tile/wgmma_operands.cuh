@@ -12,6 +12,7 @@
 #include "tile/matrix.cuh"
 #include "tile/packed.cuh"
 #include "tile/prologue.cuh"
+#include "tile/residual_products.cuh"
 #include "tile/slot_ring.cuh"
 
 namespace ingot {
@@ -149,18 +150,19 @@ private:
 };
 
 /// By one thread: copies the operands of a tile, in ascending k. A slot holds the planes of A, then
-/// those of B. kBlocks: of A, for each warpgroup. kCluster: blocks that share B.
+/// those of B. kBlocks: of A, for each warpgroup. kCluster: blocks that share B. note: the note of
+/// each slot, if there are any.
 template <int kTileM, int kTileN, int kBlocks, int kCluster, class A, class B, class Params,
-          class Ring>
+          class Ring, class... Note>
 INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, KRange k, Ring ring,
-                                typename Ring::Place& place) {
+                                typename Ring::Place& place, Note... note) {
   SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks, 1> a(SlotTensor<A>::of(params),
                                                                  tile.batch, tile.row0, k.begin);
   SlotCopies<typename SlotTensor<B>::Type, kTileN, 1, kCluster> b(SlotTensor<B>::of(params),
                                                                   tile.batch, tile.col0, k.begin);
 #pragma unroll 1
   for (i32 left = slots_for<kSlotDepth<typename SlotTensor<A>::Type>>(k); left > 0; --left) {
-    const u32 full = ring.begin_filling(place);
+    const u32 full = ring.begin_filling(place, note...);
     const u32 to = ring.slot(place.slot);
     a.run(to, full);
     b.run(to + a.kBytes, full);
@@ -195,13 +197,20 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //   multiply(thread, k, ring, place, acc, seen)
 //                                          by the warpgroups that share a tile: its sums; those of
 //                                          a pair are two. `seen()` is called once the last slot
-//                                          has been waited for. `thread` is the index among all of
-//                                          them
+//                                          has been waited for, before its products. `thread`
+//                                          is the index among all of them
 //   kFactorBytes                           the memory for the factors that remove the scales of a
 //                                          tile's rows and columns, in this order;
 //                                          0: operands are not scaled, and the next two are missing
 //   copy_factors(params, tile, factors)    by a warpgroup: starts to copy them
 //   finish<L>(thread, rows, columns, acc)  removes the scales from sums of the layout L
+//   kListsResiduals                        whether rows list residuals; if not, the next three are
+//                                          missing
+//   begin(thread)                          by the threads of a tile, once, before the first tile
+//   multiply(thread, k, ring, place, acc, add_residuals, seen)
+//                                          in place of the other: calls add_residuals(acc) before
+//                                          the first products if the tile needs it
+//   add_residuals(params, tile, acc)       by the threads of a tile: adds the products of residuals
 
 /// The slots of a source. Config gives kTileM, kTileN, kTileK, kRingSlots, kCluster and kInBands.
 /// kBlocks: of 64 rows, of a warpgroup. kGroups: warpgroups that share a tile.
@@ -241,12 +250,14 @@ protected:
 /// The warpgroups that share a tile whose warps have kWarpM rows.
 template <class Config> constexpr int kSharingGroups = Config::kTileM / (4 * Config::kWarpM);
 
-/// All of a source but multiply. Config also gives kWarpM.
+/// All of a source but begin and multiply. Config also gives kWarpM.
 template <class Config, class A, class B>
 struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharingGroups<Config>> {
   using Slots = SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharingGroups<Config>>;
   using Slots::kTileM;
   using Slots::kTileN;
+  using typename Slots::Place;
+  using typename Slots::Ring;
   using typename Slots::TensorA;
   static constexpr int kBlocks = Config::kWarpM / 16;
   static constexpr int kGroups = kSharingGroups<Config>;
@@ -255,6 +266,7 @@ struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharing
   using Layout = MmaLayout<4 * kGroups, 1, Config::kWarpM, kTileN>;
   using Sums = f32[Layout::kRows][Layout::kCols];
 
+  static constexpr bool kListsResiduals = TensorA::kListsResiduals;
   static constexpr int kFactorBytes = sizes::factor_bytes(TensorA::kScales, kTileM, kTileN);
 
   template <class Params>
@@ -264,6 +276,30 @@ struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharing
     copy_factors_of<kTileN>(B::packed(params), tile, tile.col0, factors + kTileM);
   }
 
+  template <class Params>
+  static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
+                                Place& place) {
+    if constexpr (kListsResiduals) // of a contraction in parts, the first part adds the residuals
+      copy_operands<kTileM, kTileN, kBlocks, Slots::kCluster, A, B>(
+          params, tile, k, ring, place,
+          k.begin == 0 && suits_by_residuals(params, tile) ? u32{1} : u32{0});
+    else
+      Slots::copy(params, tile, k, ring, place);
+  }
+
+  /// By the threads of a tile, whose first slot is full: whether it needs the products of
+  /// residuals.
+  static INGOT_DEVICE bool needs_residuals(Ring ring, Place place) {
+    return ptx::uniform(static_cast<i32>(ring.note(place))) != 0;
+  }
+
+  template <class Params>
+  static INGOT_DEVICE void add_residuals(const Params& params, const TileContext& tile, Sums& acc) {
+    const ResidualProducts<Layout, typename A::Packed, typename B::Packed> products = {
+        A::packed(params), B::packed(params), tile};
+    products.run(acc);
+  }
+
   template <class L>
   static INGOT_DEVICE void finish(i32 thread, const f32* rows, const f32* columns,
                                   f32 (&acc)[L::kRows][L::kCols]) {
@@ -271,6 +307,31 @@ struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharing
   }
 
 private:
+  /// Whether the rows and columns of a tile suit each other only by the products of residuals.
+  template <class Params>
+  static INGOT_DEVICE bool suits_by_residuals(const Params& params, const TileContext& tile) {
+    return RowBits::need_residuals(bits_of<kTileM>(A::packed(params), tile.batch, tile.row0),
+                                   bits_of<kTileN>(B::packed(params), tile.batch, tile.col0));
+  }
+
+  /// The RowBits of kLines rows from row0 on, or'ed. Both numbers are multiples of 64.
+  template <int kLines, class Tensor>
+  static INGOT_DEVICE u32 bits_of(const Tensor& packed, i64 batch, i64 row0) {
+    u32 bits = 0;
+#pragma unroll 1 // a thread that copies has few registers
+    for (int first = 0; first < kLines; first += Tensor::kRows) {
+      if (row0 + first >= packed.stored_rows()) break;
+#pragma unroll
+      for (int at = 0; at < Tensor::kRows; at += 16) {
+        const auto rows = load_vector<4>(
+            reinterpret_cast<const u32*>(packed.row_bits_from(batch, row0 + first + at)));
+        bits |= rows.v[0] | rows.v[1] | rows.v[2] | rows.v[3];
+      }
+    }
+    bits |= bits >> 16;
+    return (bits | bits >> 8) & 0xff;
+  }
+
   /// Of kLines rows of a packed operand from row0 on.
   template <int kLines, class Tensor>
   static INGOT_DEVICE void copy_factors_of(const Tensor& packed, const TileContext& tile, i64 row0,

@@ -21,6 +21,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   static constexpr int kCluster = Config::kCluster;
   static constexpr bool kInBands = Config::kInBands;
   static constexpr int kFactorBytes = 0;
+  static constexpr bool kListsResiduals = false;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   /// A slot: A, then the B of each product.
   static constexpr int kSecondB = First::kBytesOfA + First::kPlaneOfB;

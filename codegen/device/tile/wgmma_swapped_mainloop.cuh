@@ -51,6 +51,7 @@ struct WgmmaSwappedMainloop : SlotsOfOperands<Config, A, B, 1, Config::kTileN / 
   using Sums = f32[Layout::kRows][Layout::kCols];
   static constexpr bool kCompensated = false;
   static constexpr int kFactorBytes = 0;
+  static constexpr bool kListsResiduals = false;
 
   template <class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,

@@ -15,6 +15,10 @@ INGOT_DEVICE u32 load_shared(u32 address) {
   return *reinterpret_cast<const u32*>(shared_memory() + address);
 }
 
+INGOT_DEVICE void store_shared(u32 address, u32 value) {
+  *reinterpret_cast<u32*>(shared_memory() + address) = value;
+}
+
 INGOT_DEVICE void load_shared(u32 address, u32& first, u32& second) {
   first = load_shared(address);
   second = load_shared(address + 4);
