@@ -270,8 +270,8 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
 }
 
-/// Sets tiles of 32 rows for a product of bf16 thirds that has no more: each row of a tile costs
-/// the products of a row. If tiles of the usual width fill all SMs, they become twice as wide.
+/// Sets tiles of 32 rows for a product of bf16 thirds of at most 32 rows: a tile computes all of
+/// its rows. If tiles of the usual width fill all SMs, they become twice as wide.
 void ProductChooser::flatten_tile(Schedule& s) const {
   constexpr int64_t kFlat = 32, kWide = 2 * kUsualTileWidth;
   if (s.mainloop != MainloopKind::thirds || group_.matmuls.size() > 1 || choice_.tile_m > 0 ||

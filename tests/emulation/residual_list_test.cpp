@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of the residuals of a row (tile/residual_list.cuh): its elements, when it is full, and
 // that its barriers are needed.
+#include "codegen/device/sizes/f32_products.h"
 #include "tests/emulation/block.h"
 #include "tests/emulation/cluster.h"
 #include "tests/emulation/hand_written.h"
@@ -19,7 +20,7 @@ using namespace ingot::emulation;
 
 namespace {
 
-constexpr int kDepth = 128, kMost = 8;
+constexpr int kDepth = 128, kMost = sizes::kListedResiduals;
 
 /// A warp lists a row of kDepth elements, four by each lane. Writes whether the list is complete,
 /// then its length, and the k and the bits of each residual.
@@ -123,7 +124,7 @@ TEST_CASE("emulation: a list holds the residuals of a row's weak elements in ord
   const std::vector<float> eight(weak.begin(), weak.end() - 1);
   std::vector<float> exact = eight; // powers of two and halves' own numbers have no residuals
   for (int n = 0; n < 20; ++n) exact.push_back(std::ldexp(1.0f + (n % 3) / 2.0f, -17 - n % 4));
-  std::vector<float> small = {std::ldexp(1.0f, -40)}; // below 2^-24 of the scaled row
+  const std::vector<float> small = {std::ldexp(1.0f, -40)}; // below 2^-24 of the scaled row
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Adversary adversary;
     adversary.seed = seed;

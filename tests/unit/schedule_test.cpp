@@ -108,7 +108,7 @@ TEST_CASE("schedule: few rows are multiplied as halves where prepare makes those
   // Halves that each launch makes of w take the time of 100 rows.
   CHECK(tile("x: f32[64, 4096], w: f32[8192, 4096]").starts_with("bf16x3 64x128x32"));
   CHECK(tile("x: f32[33, 4096], w: f32[8192, 4096]").starts_with("bf16x3 64x128x32"));
-  // A row of a tile takes the time of a row, also if it is none of the product.
+  // A tile computes all of its rows, also those past the last row of the product.
   CHECK(tile("x: f32[32, 4096], w: f32[8192, 4096]").starts_with("bf16x3 32x128x32"));
   CHECK(tile("x: f32[2, 4096], param w: f32[8192, 4096]").starts_with("bf16x3 32x128x32"));
   CHECK(tile("x: f32[2, 4096], w: f32[32768, 4096]").starts_with("bf16x3 32x256x32"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packing_rows skeleton: packs an operand (tile/packed.cuh) whose rows are contiguous. The
 // threads of a row that is scaled hold it in registers from the search for its largest and its
-// least element to the split. A longer row is read twice, and that
-// of which residuals are listed is read in part once more.
+// least element to the split. A longer row is read twice. Threads
+// whose residuals are listed read their part of the row once more.
 #pragma once
 
 #include "sizes/shared_memory.h"

@@ -95,11 +95,7 @@ private:
       const Sixteen sixteen = load_vector<4>(reinterpret_cast<const u32*>(bytes) + 4 * i);
       bits |= sixteen.v[0] | sixteen.v[1] | sixteen.v[2] | sixteen.v[3];
     }
-    bits |= bits >> 16;
-    bits = (bits | bits >> 8) & 0xff;
-#pragma unroll
-    for (int mask = 1; mask < 32; mask *= 2) bits |= ptx::shuffle_xor(bits, mask);
-    return bits;
+    return combined_in_warp(RowBits::merged(bits), [](u32 x, u32 y) { return x | y; });
   }
 
   /// Whether the records that the threads have merged suit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the residuals of the weak elements of a row (tile/row_split.cuh), while threads split it.
+// Lists the residuals of the weak elements of a row (tile/row_split.cuh).
 #pragma once
 
 #include "ptx/atomic.cuh"

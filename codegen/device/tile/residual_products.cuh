@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-// A row has elements a = h + r, where h is the sum of its halves and r the residual, 0 where none
-// is listed; a column has b = g + s. The sums hold the products h g. Here a s is added for each
-// residual of a column, and r g for each residual of a row.
+// A row has elements a = h + r: h is the sum of the halves and r the residual, or 0 if none is
+// listed. A column has b = g + s in the same way. The sums hold the products h g. Here a s is added
+// for each residual of a column, and r g for each residual of a row.
 
 /// L: the layout of the sums of a tile by wgmma. A and B are packed halves, and list their
 /// residuals.

@@ -33,12 +33,12 @@ namespace ingot {
 // Rows with few nonzero elements have few strong ones. A packed row therefore lists the residuals
 // of its weak elements: t - high - low, exact in f32. Where the counts of strong elements do not
 // suffice, a product adds the products of the residuals. Of normally distributed elements in
-// rows of some thousands, one in 20,000 to 40,000 is weak. A row with more weak elements than its
-// list holds, or with an element below 2^-24, is not listed: the sums of its products could be too
-// small for the factors. Sums with products of residuals may themselves be smaller than those
-// above, so that the first factor rounds them to a multiple of 2^-149. All |a| and |b| are 2^-24
-// and more there. Their product times the first factor is 2^-126 and more, and the loss, 2^-150, is
-// 2^-24 of it.
+// rows of some thousands, one in 20,000 to 40,000 is weak. A row is not listed if its residuals are
+// more than its list holds, or if it has a nonzero element below 2^-24.
+//
+// A sum with products of residuals may be smaller than the sums above. The first factor then rounds
+// it to a multiple of 2^-149. All nonzero |a| and |b| of listed rows are 2^-24 or more, so that
+// |a b| times the first factor is 2^-126 or more. The loss is at most 2^-150, which is 2^-24 of it.
 //
 // One scaled f16: t becomes f16(tf32(t)). That is tf32(t) where |t| >= 2^-14. Below that ("weak")
 // the error is 2^-25. As for two halves, weak elements may change an output by 2^-23 of the sum of
@@ -62,10 +62,10 @@ struct HalvedRow {
 };
 static_assert(sizeof(HalvedRow) == sizes::kHalvedRowBytes, "the host plans the memory of halves");
 
-/// A record in one byte. A guard reads these bytes before it reads
-/// records, and the thread that copies a tile decides by them. Bit i is set if fewer
-/// than sixteenths(i) sixteenths of the row's elements are strong. The bits of several rows, or'ed,
-/// are those of their merged record.
+/// A record in one byte. A guard reads these bytes before it reads records. The thread that copies
+/// a tile decides by them whether the tile needs residuals. Bit i is set if fewer than
+/// sixteenths(i) sixteenths of the row's elements are strong. The bits of several rows, or'ed, are
+/// those of their merged record.
 struct RowBits {
   static constexpr int kLevels = 5;
   static constexpr u32 kWeak = 1 << kLevels, kTooLarge = 2 << kLevels, kUnlisted = 4 << kLevels;
@@ -82,6 +82,12 @@ struct RowBits {
     return bits | ((row.flags & HalvedRow::kWeak) != 0 ? kWeak : 0) |
            ((row.flags & HalvedRow::kTooLarge) != 0 ? kTooLarge : 0) |
            ((row.flags & HalvedRow::kUnlisted) != 0 ? kUnlisted : 0);
+  }
+
+  /// The bits of the four rows of a word, one a byte, or'ed.
+  static INGOT_DEVICE u32 merged(u32 rows) {
+    rows |= rows >> 16;
+    return (rows | rows >> 8) & 0xff;
   }
 
   /// Whether rows with these bits surely suit each other (HalvedTile::suits, tile/halves.cuh).

@@ -10,9 +10,9 @@
 namespace ingot {
 
 // The operands are PackedHalves. If a tile's rows need the products of residuals, its sums begin
-// with these. The sums are those of tile/halves_mainloop.cuh: parts of one slot
-// are summed on tensor cores, from zero, and f32 additions that round add them; sums of kTotalEvery
-// products move to totals. Measured on an H200 for K = 8192 and positive data, the worst error is
+// with these. The other sums are those of tile/halves_mainloop.cuh: parts of one slot are summed on
+// tensor cores, from zero, and f32 additions that round add them; sums of kTotalEvery products move
+// to totals. Measured on an H200 for K = 8192 and positive data, the worst error is
 // 1.03 of 2^-20 |a||b| without totals and 0.48 with totals every 2048.
 
 template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSource<Config, A, B> {

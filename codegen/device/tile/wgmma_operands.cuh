@@ -328,8 +328,7 @@ private:
         bits |= rows.v[0] | rows.v[1] | rows.v[2] | rows.v[3];
       }
     }
-    bits |= bits >> 16;
-    return (bits | bits >> 8) & 0xff;
+    return RowBits::merged(bits);
   }
 
   /// Of kLines rows of a packed operand from row0 on.
