@@ -2,8 +2,6 @@
 // See cache_pruning.h. An item that cannot be removed stays until the next pruning.
 #include "runtime/cache_pruning.h"
 
-#include "runtime/nvrtc.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 #include <ctime>
@@ -18,8 +16,6 @@ constexpr int64_t kAbandonedAfter = 60 * 60; // far longer than any write
 constexpr int64_t kAsideDays = 30;
 constexpr size_t kMostAside = 8;
 constexpr size_t kMostNotes = 16384;
-/// There is one memo for each NVRTC that was used with this cache.
-constexpr size_t kMostMemos = 64;
 
 uint64_t bytes_of(const Folder& folder, const std::string& name, const struct stat& info) {
   if (!S_ISDIR(info.st_mode)) return static_cast<uint64_t>(info.st_size);
@@ -80,13 +76,6 @@ struct PrunedFolder {
 
 uint64_t excess(uint64_t bytes, uint64_t most) { return bytes > most ? bytes - most : 0; }
 
-/// Prunes the memos: identities of NVRTC libraries, stored beside the folders of the cache.
-void prune_memos(const Folder& version) {
-  PrunedFolder memos(version);
-  llvm::erase_if(memos.items, [](const KeptItem& item) { return !is_nvrtc_memo(item.name); });
-  memos.remove_first(memos.count_beyond(kMostMemos));
-}
-
 } // namespace
 
 llvm::ErrorOr<std::vector<KeptItem>> kept_items(const Folder& folder) {
@@ -126,7 +115,6 @@ void prune_cache(const Folder& version, const CacheBounds& bounds) {
   if (!tmp || !entries || !notes || !aside) return;
   PrunedFolder abandoned(*tmp);
   abandoned.remove_first(abandoned.count_older(kAbandonedAfter));
-  prune_memos(version);
   prune_aside(*aside);
 
   PrunedFolder kernels(*entries), kept_notes(*notes), damaged(*aside);

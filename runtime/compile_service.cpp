@@ -52,8 +52,7 @@ CompileService::options_from_environment(std::function<void(const std::string&)>
   settings.warn = std::move(warn);
   Options options;
   options.cache = std::make_shared<DiskCache>(std::move(settings));
-  options.compiler =
-      std::make_shared<Nvrtc>(NvrtcSearch::from_environment(), options.cache->folder());
+  options.compiler = std::make_shared<Nvrtc>(NvrtcSearch::from_environment());
   return options;
 }
 

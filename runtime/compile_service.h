@@ -59,9 +59,6 @@ public:
   llvm::Expected<std::vector<CodeImage>> images(llvm::ArrayRef<VariantRef> variants,
                                                 const std::string& arch) override;
 
-  /// A name of the compiler including its build, for cache keys and manifests.
-  llvm::Expected<std::string> compiler_identity() { return options_.compiler->identity(); }
-
   CompileStatistics statistics() const;
 
 private:

@@ -2,11 +2,11 @@
 // See nvrtc.h. The search is in nvrtc_search.cpp.
 #include "runtime/nvrtc.h"
 
+#include "runtime/build_id.h"
 #include "runtime/ptxas_log.h"
 #include "runtime/shared_object.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
-#include "src/support/trusted_path.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -57,7 +57,6 @@ constexpr const char* kSplitCompile = "--split-compile=0";
 // Leaves out declarations of textures and of the CUDA runtime, which kernels do not use (NVRTC
 // documentation, "Supported Compile Options"; since 12.4).
 constexpr const char* kMinimal = "-minimal";
-constexpr const char* kMemoPrefix = "nvrtc-";
 
 llvm::Error check(const Functions& nvrtc, nvrtc_api::Result result, const char* call) {
   if (result == nvrtc_api::kSuccess) return llvm::Error::success();
@@ -107,47 +106,19 @@ llvm::Error compile_failure(const CompileRequest& request, llvm::ArrayRef<Device
                     request.arch, log.rtrim().str(), excerpt.empty() ? "" : "\n", excerpt);
 }
 
-/// Reads a memo: one line with the identity, one with its checksum. Empty if the file is missing or
-/// damaged.
-std::string read_memo(const std::string& folder_path, const std::string& name) {
-  if (folder_path.empty() || name.empty()) return "";
-  const std::optional<Folder> folder = open_trusted_folder(folder_path, /*creates=*/false).folder;
-  if (!folder) return "";
-  llvm::Expected<std::string> text = folder->read(name, 4096);
-  if (!text) {
-    llvm::consumeError(text.takeError());
-    return "";
+/// Tells libraries without a build ID apart on this machine.
+std::string file_digest(const std::string& path) {
+  FieldDigest digest;
+  digest.add("path", path);
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) == 0) {
+    digest.add("size", std::to_string(info.st_size));
+    digest.add("mtime", fmt::format("{}.{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
   }
-  auto [identity, checksum] = llvm::StringRef(*text).split('\n');
-  if (sha256_hex(identity) != checksum.trim()) return "";
-  (void)folder->touch(name); // most recently used; may fail
-  return identity.str();
-}
-
-/// The memo is only a shortcut for the next process, so a failed write does no harm.
-void write_memo(const std::string& folder_path, const std::string& name,
-                const std::string& identity) {
-  if (folder_path.empty() || name.empty()) return;
-  const std::optional<Folder> folder = open_trusted_folder(folder_path, /*creates=*/false).folder;
-  if (!folder) return;
-  (void)folder->make("tmp");
-  if (auto tmp = folder->folder("tmp"))
-    (void)folder->replace(name, identity + "\n" + sha256_hex(identity) + "\n", *tmp);
+  return digest.hex();
 }
 
 } // namespace
-
-bool is_nvrtc_memo(llvm::StringRef name) { return name.starts_with(kMemoPrefix); }
-
-std::string nvrtc_memo_name(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return "";
-  FieldDigest digest;
-  digest.add("path", path);
-  digest.add("size", std::to_string(info.st_size));
-  digest.add("mtime", fmt::format("{}.{}", info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
-  return kMemoPrefix + digest.hex();
-}
 
 std::vector<std::string> compile_options(const CompileRequest& request) {
   std::vector<std::string> options = {"-arch=" + request.arch, "--std=c++17", "-default-device",
@@ -158,8 +129,7 @@ std::vector<std::string> compile_options(const CompileRequest& request) {
   return options;
 }
 
-Nvrtc::Nvrtc(NvrtcSearch search, std::string memo_folder)
-    : search_(std::move(search)), memo_folder_(std::move(memo_folder)) {}
+Nvrtc::Nvrtc(NvrtcSearch search) : search_(std::move(search)) {}
 
 Nvrtc::~Nvrtc() = default;
 
@@ -201,28 +171,13 @@ llvm::Expected<const Functions*> Nvrtc::functions() {
 }
 
 llvm::Expected<std::string> Nvrtc::identity() {
-  std::string memo;
-  {
-    std::lock_guard lock(mutex_);
-    if (!identity_.empty()) return identity_;
-    llvm::Expected<std::string> path = path_locked();
-    if (!path) return path;
-    memo = nvrtc_memo_name(*path);
-    identity_ = read_memo(memo_folder_, memo);
-    if (!identity_.empty()) return identity_;
-  }
-  // nvrtcVersion is the same for several builds. Only the head of a PTX tells them apart.
-  CompileRequest trivial{
-      "identity.cu", "extern \"C\" __global__ void identity() {}", "compute_80", {}};
-  llvm::Expected<CompileOutput> output = compile(trivial, {});
-  if (!output) return output.takeError();
-  std::string build = ptx_build_id(output->ptx);
-  if (build.empty()) build = "head " + sha256_hex(output->ptx);
-  std::string identity = fmt::format("nvrtc {}.{} {}", version_.first, version_.second, build);
-  write_memo(memo_folder_, memo, identity);
   std::lock_guard lock(mutex_);
-  identity_ = identity;
-  return identity;
+  if (!identity_.empty()) return identity_;
+  llvm::Expected<std::string> path = path_locked();
+  if (!path) return path;
+  const std::string build = elf_build_id(*path);
+  identity_ = "nvrtc " + (build.empty() ? "file " + file_digest(*path) : build);
+  return identity_;
 }
 
 llvm::Expected<CompileOutput> Nvrtc::compile(const CompileRequest& request,

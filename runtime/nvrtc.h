@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC, found on this machine and opened at its first use. The compile service calls it. Finding
-// it and reading its stored identity do not open it, so a warm start never loads the library.
+// it and reading its identity do not open it, so a warm start never loads the library.
 #pragma once
 
 #include "runtime/kernel_compiler.h"
@@ -40,21 +40,15 @@ llvm::Expected<std::string> find_nvrtc(const NvrtcSearch& search);
 /// The error (unavailable) for an INGOT_NVRTC_PATH that names no usable NVRTC.
 llvm::Error refuse_explicit_path(const NvrtcSearch& search, llvm::StringRef reason);
 
-/// The name of the file that stores the identity of the library at `path`. The name changes with
-/// the library. Empty if there is no library.
-std::string nvrtc_memo_name(const std::string& path);
-/// Whether `name` is the name of such a file.
-bool is_nvrtc_memo(llvm::StringRef name);
-
 /// Thread-safe.
 class Nvrtc : public KernelCompiler {
 public:
-  /// `memo_folder` stores the identity between processes, unless others could replace the file.
-  /// Empty: the identity is not stored.
-  explicit Nvrtc(NvrtcSearch search, std::string memo_folder = "");
+  explicit Nvrtc(NvrtcSearch search);
   ~Nvrtc() override;
 
   llvm::Expected<std::string> path();
+  /// The build ID of the library, or else the place, size and time of its file. This does not open
+  /// the library.
   llvm::Expected<std::string> identity() override;
   llvm::Expected<CompileOutput> compile(const CompileRequest& request,
                                         llvm::ArrayRef<DeviceHeader> headers) override;
@@ -64,7 +58,6 @@ private:
   llvm::Expected<const nvrtc_api::Functions*> functions();
 
   NvrtcSearch search_;
-  std::string memo_folder_;
   std::mutex mutex_;
   std::string path_;
   std::string identity_;

@@ -107,10 +107,7 @@ llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, Compi
   code.bytes = kind == CodeKind::ptx ? join_ptx(parts) : compiled->front()->output.cubin;
   code.facts.ptx_version = ptx_version(parts.front());
   code.facts.least_driver = least_driver_for_ptx(code.facts.ptx_version);
-  if (auto identity = service.compiler_identity())
-    code.facts.compiler = std::move(*identity);
-  else
-    return identity.takeError();
+  code.facts.compiler = "nvrtc " + ptx_build_id(parts.front());
   return code;
 }
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/nvrtc.h"
 
+#include "runtime/build_id.h"
 #include "runtime/compile_service.h"
 #include "runtime/ptxas_log.h"
 #include "src/support/error.h"
 #include "src/support/files.h"
 #include "tests/support/skip.h"
-#include "tests/support/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace ingot;
 
@@ -93,49 +91,20 @@ TEST_CASE("nvrtc: an unknown arch or option is a compile error with NVRTC's word
   CHECK(text.find("sm_12345") != std::string::npos);
 }
 
-TEST_CASE("nvrtc: the identity names the build") {
+TEST_CASE("nvrtc: the identity is the build ID, and does not open the library") {
   std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
   if (!nvrtc) return;
-  auto identity = nvrtc->identity();
-  REQUIRE(bool(identity));
-  CHECK(identity->find("nvrtc ") == 0);
-  CHECK(identity->find(" V") != std::string::npos);
-  CHECK(identity->find(" CL-") != std::string::npos);
-}
-
-TEST_CASE(
-    "nvrtc: a remembered identity needs no opening of the library, a damaged one is made anew") {
-  std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
-  if (!nvrtc) return;
-  ingot::testing::TemporaryFolder folder;
-  auto identity_in_child = [&] {
-    int channel[2];
-    REQUIRE(::pipe(channel) == 0);
-    pid_t child = ::fork();
-    if (child == 0) {
-      Nvrtc fresh(NvrtcSearch::from_environment(), folder.path());
-      std::string text = llvm::cantFail(fresh.identity());
-      std::string maps = llvm::cantFail(read_file("/proc/self/maps"));
-      text += maps.find("libnvrtc.so") == std::string::npos ? "|closed" : "|opened";
-      ::_exit(::write(channel[1], text.data(), text.size()) == ssize_t(text.size()) ? 0 : 1);
-    }
-    char text[256] = {};
-    REQUIRE(::read(channel[0], text, sizeof text - 1) > 0);
-    ::waitpid(child, nullptr, 0);
-    return std::string(text);
+  const auto is_open = [] {
+    return llvm::cantFail(read_file("/proc/self/maps")).find("libnvrtc.so") != std::string::npos;
   };
-  // Cases before this one in the same process have opened the library; ctest runs each alone.
-  bool alone = llvm::cantFail(read_file("/proc/self/maps")).find("libnvrtc") == std::string::npos;
-  std::string first = identity_in_child();
-  CHECK(first.find("|opened") != std::string::npos);
-  std::string identity = first.substr(0, first.find('|'));
-  CHECK(identity_in_child() == identity + (alone ? "|closed" : "|opened"));
-  std::error_code error;
-  std::string memo = llvm::sys::fs::directory_iterator(folder.path(), error)->path();
-  std::string text = llvm::cantFail(read_file(memo));
-  text[10] ^= 1;
-  llvm::cantFail(write_file_atomically(memo, text));
-  CHECK(identity_in_child() == first);
+  const bool was_open = is_open(); // by cases before this one; ctest runs each alone
+  llvm::Expected<std::string> identity = nvrtc->identity();
+  REQUIRE(bool(identity));
+  CHECK(is_open() == was_open);
+  llvm::StringRef id = *identity;
+  CHECK(id.consume_front("nvrtc "));
+  CHECK(id == elf_build_id(llvm::cantFail(nvrtc->path())));
+  CHECK(id.size() == 40); // of a SHA-1 digest
 }
 
 TEST_CASE("nvrtc: the service compiles a source with embedded headers once") {

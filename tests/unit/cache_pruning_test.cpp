@@ -154,24 +154,6 @@ TEST_CASE("cache pruning: notes are bounded by number and size, and outlive kern
   CHECK(bool(watched.cache.store_note("large", std::string(2 << 20, 'n'))));
 }
 
-TEST_CASE("cache pruning: names of compilers are bounded by number") {
-  TemporaryFolder folder;
-  Watched watched(folder.path());
-  for (int i = 0; i < 70; ++i) {
-    const std::string path = folder / ("v1/nvrtc-" + std::to_string(i));
-    overwrite(path, "name");
-    set_age(path, 1000 - i);
-  }
-  overwrite(folder / "v1/other", "");
-  set_age(folder / "v1/other", 2000);
-  watched.cache.store(sample_key(), sample_output());
-  CHECK(is_there(folder / "v1/other"));
-  CHECK_FALSE(is_there(folder / "v1/nvrtc-5"));
-  CHECK(is_there(folder / "v1/nvrtc-6"));
-  CHECK(is_there(folder / "v1/pruned"));
-  CHECK(loads(watched.cache, sample_key()));
-}
-
 TEST_CASE("cache settings: the bounds come from the environment") {
   CHECK(with("1", "", "").most_bytes == 1);
   CHECK(with("5000", "1", "1").most_bytes == 5000);

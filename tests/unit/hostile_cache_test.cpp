@@ -2,7 +2,6 @@
 // Files in the cache folder that Ingot never wrote there: each is a miss, and none hangs a reader
 // or takes its stack.
 #include "ir/text/parser.h"
-#include "runtime/nvrtc.h"
 #include "src/compiler.h"
 #include "src/support/digest.h"
 #include "src/support/error.h"
@@ -172,41 +171,4 @@ TEST_CASE("hostile cache: an output too large to be read back is not stored") {
   watched.cache.store(sample_key(), output);
   CHECK(llvm::cantFail(watched.cache.list()).empty());
   CHECK(watched.warnings.empty());
-}
-
-TEST_CASE("hostile cache: the file that remembers NVRTC's name may be a pipe or a device") {
-  TemporaryFolder folder;
-  // Some library: it is not opened where its name is remembered, and refused otherwise.
-  overwrite(folder / "libnvrtc.so.13", "no library");
-  for (const std::string& kind : kKinds) {
-    CAPTURE(kind);
-    TemporaryFolder memos;
-    NvrtcSearch search;
-    search.explicit_path = folder / "libnvrtc.so.13";
-    plant(memos / nvrtc_memo_name(search.explicit_path), kind);
-    CHECK(in_bounds([&] {
-            auto identity = Nvrtc(search, memos.path()).identity();
-            if (identity) return 1;
-            const std::string text = take_error(identity.takeError()).second;
-            return text.find("INGOT_NVRTC_PATH is") == 0 ? 0 : 2;
-          }) == 0);
-  }
-}
-
-TEST_CASE("hostile cache: the file with NVRTC's name is read where nobody else can replace it") {
-  TemporaryFolder folder, memos;
-  overwrite(folder / "libnvrtc.so.13", "no library");
-  NvrtcSearch search;
-  search.explicit_path = folder / "libnvrtc.so.13";
-  const std::string memo = memos / nvrtc_memo_name(search.explicit_path), name = "nvrtc 13.0 here";
-  overwrite(memo, name + "\n" + sha256_hex(name) + "\n");
-  set_age(memo, 1000);
-  const auto identity = [&] {
-    auto result = Nvrtc(search, memos.path()).identity();
-    return result ? *result : take_error(result.takeError()).second;
-  };
-  CHECK(identity() == name);
-  CHECK(age_of(memo) < 60); // used now
-  REQUIRE(::chmod(memos.path().c_str(), 0777) == 0);
-  CHECK(identity().find("INGOT_NVRTC_PATH is") == 0);
 }

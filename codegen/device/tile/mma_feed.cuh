@@ -34,6 +34,7 @@ struct OperandStrip {
 //   feed(params, k0, stage, slice): called for k0 = k.begin, + kTileK, ... also past the end, with
 //     the slices of each in order. Writes the tile to the slot. The slot is complete after the
 //     calling thread's copies have landed and a barrier
+//   feed_tile(params, k0, stage): all slices of a tile
 
 template <OperandPath kPath, class X, class Stage, int kThreads, int kSlices, int kPhase,
           int kLoads>
@@ -89,6 +90,10 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
     for (int i = first; i < first + kMostOfSlice; ++i) {
       if (i < end) copy(params, k0, stage, i);
     }
+  }
+  template <class Params> INGOT_DEVICE void feed_tile(const Params& params, i64 k0, u8* stage) {
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) copy(params, k0, stage, i);
   }
 
 private:
@@ -150,7 +155,9 @@ struct MmaFeed<OperandPath::staged, X, Stage, kThreads, kSlices, kPhase, kLoads>
 
   template <class Params>
   INGOT_DEVICE void feed(const Params& params, i64 k0, u8* stage, int slice) {
-    if (slice != 0) return;
+    if (slice == 0) feed_tile(params, k0, stage);
+  }
+  template <class Params> INGOT_DEVICE void feed_tile(const Params& params, i64 k0, u8* stage) {
     const MmaStagePointer<Stage> target = {stage};
     if constexpr (kAhead) {
       next.store(params, tile(k0), thread, 0, target);

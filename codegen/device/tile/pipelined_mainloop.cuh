@@ -53,15 +53,20 @@ template <class Config, class A, class B, class Products> struct MmaPipeline {
     feed_a.begin(params, {context.batch, context.row0, context.row_end, k}, context.thread);
     feed_b.begin(params, {context.batch, context.col0, context.col_end, k}, context.thread);
     i64 fed_k = k.begin;
+    const auto feed_tile = [&](u8* slot) {
+      feed_a.feed_tile(params, fed_k, slot);
+      feed_b.feed_tile(params, fed_k, slot + StageA::kBytes);
+      ptx::cp_async_commit();
+    };
+    if constexpr (!kFillsInLoop) {
 #pragma unroll 1
-    for (int stage = 0; stage < kStages - 1; ++stage) {
-#pragma unroll
-      for (int slice = 0; slice < kSlices; ++slice)
-        feed(params, feed_a, feed_b, fed_k, ring + stage * kStageBytes, slice);
-      fed_k += kTileK;
+      for (int stage = 0; stage < kStages - 1; ++stage) {
+        feed_tile(ring + stage * kStageBytes);
+        fed_k += kTileK;
+      }
+      ptx::cp_async_wait<kStages - 2>();
+      context.barrier();
     }
-    ptx::cp_async_wait<kStages - 2>();
-    context.barrier();
 
     const int warp_m0 = Layout::col_warp(context.thread) * Config::kWarpM;
     const int warp_n0 = Layout::row_warp(context.thread) * Config::kWarpN;
@@ -69,14 +74,26 @@ template <class Config, class A, class B, class Products> struct MmaPipeline {
     Products products(first + FragmentsA::first_offset(warp_m0, context.thread),
                       first + StageA::kBytes + FragmentsB::first_offset(warp_n0, context.thread),
                       ring + kRingBytes, context.thread);
-    int read = 0; // offset of the slot that is read
-    products.load(read);
+    int read = kFillsInLoop ? Ring::following(0) : 0; // offset of the slot that is read
+    if constexpr (!kFillsInLoop) products.load(read);
     // 31 bits suffice: a row of A and one of B with 2^31 tiles are larger than any memory.
-    for (auto tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK); tiles > 0;
-         --tiles) {
-      products.begin_tile(acc);
+    const auto tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK);
+#pragma unroll 1
+    for (i32 left = kFillsInLoop ? tiles + kStages - 1 : tiles; left > 0; --left, fed_k += kTileK) {
       // The last readers of the slot before this one have passed the barrier of the tile before.
       u8* const written = ring + Ring::preceding(read);
+      if constexpr (kFillsInLoop) {
+        feed_tile(written);
+        if (left > tiles) { // no products yet
+          read = Ring::following(read);
+          if (left == tiles + 1) {
+            context.barrier();
+            products.load(read);
+          }
+          continue;
+        }
+      }
+      products.begin_tile(acc);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (step == kSteps - 1) {
@@ -87,11 +104,10 @@ template <class Config, class A, class B, class Products> struct MmaPipeline {
         }
         // After the last tile this reads a slot that nobody uses.
         products.multiply((step + 1) % kSteps, read, step, acc, [&](int call) {
-          if (step < kFedSteps)
+          if (!kFillsInLoop && step < kFedSteps)
             feed(params, feed_a, feed_b, fed_k, written, step * Products::kFeeds + call);
         });
       }
-      fed_k += kTileK;
     }
     products.finish(acc);
     ptx::cp_async_wait<0>();
@@ -106,6 +122,11 @@ private:
   static constexpr int kFedSteps = kStages == 2 ? kSteps - 1 : kSteps;
   static constexpr int kSlices = kFedSteps * Products::kFeeds;
   static constexpr int kLoads = Config::kStagedLoads;
+  /// Staged operands move before a tile's products, not between them. Where both are staged, one
+  /// copy of their code fills the first slots too: the loop begins before the first tile. That is a
+  /// quarter of such a kernel's code. Fragments of 32-bit values leave no registers for it.
+  static constexpr bool kFillsInLoop =
+      A::kPath == OperandPath::staged && B::kPath == OperandPath::staged && StageA::kSize == 2;
   using FeedA = MmaFeed<A::kPath, A, StageA, Layout::kThreads, kSlices, 0, kLoads>;
   using FeedB = MmaFeed<B::kPath, B, StageB, Layout::kThreads, kSlices, 1, kLoads>;
 

@@ -74,14 +74,16 @@ INGOT_DEVICE void run_staged_store(const Params& params, const TileContext& cont
   const int first_row = L::col_warp(context.thread) * (L::kTileRows / L::kColWarps);
   const int first_col = L::row_warp(context.thread) * L::kWarpCols;
   u8* const staging = region + context.thread / 32 * Plan::kWarpBytes;
+  u8* const own = staging + (L::first_row(context.thread) - first_row) * Plan::kPitch +
+                  (L::first_col(context.thread) - first_col) * Plan::kSize;
   Vector<Element, L::kVec> pack;
   auto stage = [&](int i, int j, i64, i64, Value value) {
     const int e = j % L::kVec;
     pack.v[e] = InRegister<Element>::store(value);
     if (e != L::kVec - 1) return;
-    const int r = L::row(context.thread, i) - first_row;
-    const int c = L::col(context.thread, (j - e) % Plan::kColsPerPass) - first_col;
-    store_vector(reinterpret_cast<Element*>(staging + r * Plan::kPitch + c * Plan::kSize), pack);
+    const int place =
+        L::row_offset(i) * Plan::kPitch + L::col_offset((j - e) % Plan::kColsPerPass) * Plan::kSize;
+    store_vector(reinterpret_cast<Element*>(own + place), pack);
   };
   auto store = [&](int staged) {
     if (staged % Plan::kColsPerPass != 0) return;
