@@ -48,6 +48,23 @@ std::optional<OpId> Builder::append(OpKind kind, llvm::ArrayRef<Term> operands,
   return std::nullopt;
 }
 
+/// The remedy for types that do not broadcast: extents of 1 at the end of the one of lower rank.
+/// Empty if that does not help.
+static std::string remedy_of(const Type& a, const Type& b) {
+  const bool is_first = a.shape.size() < b.shape.size();
+  const Type &shorter = is_first ? a : b, &longer = is_first ? b : a;
+  if (broadcast_shapes(a.shape, b.shape)) return ""; // another operand is at fault
+  Shape shape = shorter.shape;
+  std::string call = "y";
+  while (shape.size() < longer.shape.size()) {
+    shape.push_back(1);
+    call = "unsqueeze(" + call + ", -1)";
+    if (broadcast_shapes(longer.shape, shape))
+      return fmt::format("; {} fits, where y is the {}", call, shorter.text());
+  }
+  return "";
+}
+
 Term Builder::op(OpKind kind, llvm::ArrayRef<Term> operands, Attributes attributes) {
   llvm::SmallVector<Term, 3> fitted(operands.begin(), operands.end());
   if (!failed() && info(kind).op_class == OpClass::elementwise) {
@@ -57,9 +74,10 @@ Term Builder::op(OpKind kind, llvm::ArrayRef<Term> operands, Attributes attribut
       if (!common)
         return fail(make_error(ErrorCode::type_error,
                                "{}: shapes do not broadcast: {} and {}; counted from the last, "
-                               "extents must be equal or 1",
+                               "extents must be equal or 1{}",
                                info(kind).name, operands.front().type().text(),
-                               operand.type().text()));
+                               operand.type().text(),
+                               remedy_of(operands.front().type(), operand.type())));
       shape = *common;
     }
     for (Term& operand : fitted)

@@ -55,10 +55,23 @@ bool Statements::parse_body(const Token& open) {
     // Line ends mean nothing. A statement that lacks a bracket therefore ends where another line
     // begins that is not indented further.
     if (token().begin == first.begin) advance();
-    while (!ends_body() && (has_returned || !starts_statement(first))) advance();
+    while (!ends_body() && (has_returned || !starts_statement(first))) skip();
     if (has_returned && is(TokenKind::end)) return false;
   }
   return expect_close(TokenKind::right_brace, open);
+}
+
+/// Skips a token, or a block from its brace to the closing one, such as that of a loop. Names that
+/// get values in a block are poisoned.
+void Statements::skip() {
+  int depth = 0;
+  do {
+    if (is(TokenKind::left_brace)) ++depth;
+    if (is(TokenKind::right_brace)) --depth;
+    const Token skipped = advance();
+    if (depth > 0 && skipped.kind == TokenKind::identifier && is(TokenKind::assign))
+      poison(skipped.spelling);
+  } while (depth > 0 && !is(TokenKind::end));
 }
 
 /// A brace within open brackets is taken for a slip, unless nothing follows it.
@@ -112,7 +125,7 @@ bool Statements::refuse_python(llvm::StringRef hint) {
   if (word.spelling == "def" || word.spelling == "class") return stop();
   while (token().location.line == word.location.line && !ends_body()) {
     if (is(TokenKind::identifier)) poison(token().spelling);
-    advance();
+    skip();
   }
   return false;
 }

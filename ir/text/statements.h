@@ -29,6 +29,7 @@ public:
 
 private:
   bool parse_statement();
+  void skip();
   bool ends_body() const;
   bool starts_statement(const Token& first) const;
   llvm::StringRef python_hint() const;

@@ -41,7 +41,7 @@ void usage(llvm::raw_ostream& out) {
          "usage: ingot COMMAND [options]\n\n";
   for (const Command& command : kCommands)
     out << fmt::format("  {:<9} {}\n", std::string(command.name), std::string(command.summary));
-  out << "\n`ingot COMMAND --help` shows a command's options.\n";
+  out << "\n`ingot help COMMAND` shows a command's options.\n";
 }
 
 /// The command that an unknown name may stand for.
@@ -55,15 +55,21 @@ std::string hint_for(llvm::StringRef name) {
 int dispatch(int argc, char** argv) {
   llvm::StringRef name = argc > 1 ? argv[1] : "";
   if (name == "--version") name = "version";
-  if (name == "--help" || name == "-h" || name == "help") {
+  std::string help = "--help";
+  llvm::SmallVector<char*, 8> arguments(argv, argv + argc);
+  if (name == "help" && argc > 2) { // `help COMMAND` is `COMMAND --help`
+    name = argv[2];
+    arguments = {argv[0], argv[2], help.data()};
+  } else if (name == "--help" || name == "-h" || name == "help") {
     usage(llvm::outs());
     return 0;
   }
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
     std::string full_name = "ingot " + command.name.str();
-    argv[1] = full_name.data();
-    return command.function(argc - 1, argv + 1);
+    arguments[1] = full_name.data();
+    arguments.push_back(nullptr);
+    return command.function(static_cast<int>(arguments.size()) - 2, arguments.data() + 1);
   }
   print_diagnostic(name.empty()
                        ? std::string("ingot: error: expected a command")
