@@ -55,12 +55,12 @@ static std::string remedy_of(const Type& a, const Type& b) {
   const Type &shorter = is_first ? a : b, &longer = is_first ? b : a;
   if (broadcast_shapes(a.shape, b.shape)) return ""; // another operand is at fault
   Shape shape = shorter.shape;
-  std::string call = "y";
+  std::string call = "...";
   while (shape.size() < longer.shape.size()) {
     shape.push_back(1);
     call = "unsqueeze(" + call + ", -1)";
     if (broadcast_shapes(longer.shape, shape))
-      return fmt::format("; {} fits, where y is the {}", call, shorter.text());
+      return fmt::format("; {} of the operand {} fits", call, shorter.text());
   }
   return "";
 }

@@ -37,17 +37,16 @@ template <typename T> T read_as(llvm::StringRef bytes) {
 /// The build ID among `notes`. Each note is a header, a name and a description. Both are padded to
 /// 4 bytes, in segments of 8-byte alignment too, if the note is a build ID.
 std::string build_id_of(llvm::StringRef notes) {
-  const auto padded = [](size_t size) { return (size + 3) / 4 * 4; };
+  const auto padded = [](uint64_t size) { return (size + 3) / 4 * 4; };
+  const llvm::StringRef kGnu("GNU\0", 4);
   while (notes.size() >= sizeof(Elf64_Nhdr)) {
     const auto note = read_as<Elf64_Nhdr>(notes);
     notes = notes.drop_front(sizeof note);
-    const llvm::StringRef name = notes.take_front(note.n_namesz);
-    const llvm::StringRef description =
-        notes.drop_front(padded(name.size())).take_front(note.n_descsz);
-    if (note.n_type == NT_GNU_BUILD_ID && name == llvm::StringRef("GNU\0", 4))
-      return llvm::toHex(description, /*LowerCase=*/true);
-    notes =
-        notes.drop_front(std::min(notes.size(), padded(name.size()) + padded(description.size())));
+    const uint64_t name_bytes = padded(note.n_namesz), bytes = name_bytes + padded(note.n_descsz);
+    if (name_bytes + note.n_descsz > notes.size()) return ""; // damaged
+    if (note.n_type == NT_GNU_BUILD_ID && notes.take_front(note.n_namesz) == kGnu)
+      return llvm::toHex(notes.substr(name_bytes, note.n_descsz), /*LowerCase=*/true);
+    notes = notes.drop_front(std::min<uint64_t>(notes.size(), bytes));
   }
   return "";
 }

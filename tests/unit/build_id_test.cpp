@@ -10,7 +10,6 @@
 #include <cstring>
 #include <elf.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 using namespace ingot;
 using namespace ingot::testing;
@@ -74,6 +73,8 @@ TEST_CASE("build ID: a file without one, a damaged file, or no file has none") {
   for (size_t size = 0; size + 2 < whole.size(); ++size) CHECK(id_in(whole.substr(0, size)) == "");
   CHECK(id_in(elf(id, uint64_t(1) << 60)) == "");
   CHECK(id_in(elf(bytes_of(Elf64_Nhdr{~0u, ~0u, NT_GNU_BUILD_ID}) + kGnu)) == "");
+  for (const Elf64_Nhdr& longer : {Elf64_Nhdr{3, 0, 3}, Elf64_Nhdr{4, 9, NT_GNU_BUILD_ID}})
+    CHECK(id_in(elf(bytes_of(longer) + kGnu.substr(0, longer.n_namesz))) == "");
   TemporaryFolder folder;
   CHECK(elf_build_id(folder.path()) == "");
   CHECK(elf_build_id(folder / "missing") == "");
