@@ -34,8 +34,8 @@ template <typename T> T read_as(llvm::StringRef bytes) {
   return object;
 }
 
-/// The build ID among `notes`. Each note is a header, a name and a description. Both are padded to
-/// 4 bytes, in segments of 8-byte alignment too, if the note is a build ID.
+/// The build ID among `notes`. Each note is a header, a name and a description, both padded to 4
+/// bytes. NVRTC 12 has its build ID first in a segment of 8-byte alignment, where 4 is right too.
 std::string build_id_of(llvm::StringRef notes) {
   const auto padded = [](uint64_t size) { return (size + 3) / 4 * 4; };
   const llvm::StringRef kGnu("GNU\0", 4);

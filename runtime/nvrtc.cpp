@@ -106,8 +106,9 @@ llvm::Error compile_failure(const CompileRequest& request, llvm::ArrayRef<Device
                     request.arch, log.rtrim().str(), excerpt.empty() ? "" : "\n", excerpt);
 }
 
-/// Tells libraries without a build ID apart on this machine.
-std::string file_digest(const std::string& path) {
+/// The place, size and time of a file: they tell libraries without a build ID apart on this
+/// machine.
+std::string file_stamp(const std::string& path) {
   FieldDigest digest;
   digest.add("path", path);
   struct stat info = {};
@@ -176,7 +177,7 @@ llvm::Expected<std::string> Nvrtc::identity() {
   llvm::Expected<std::string> path = path_locked();
   if (!path) return path;
   const std::string build = elf_build_id(*path);
-  identity_ = "nvrtc " + (build.empty() ? "file " + file_digest(*path) : build);
+  identity_ = "nvrtc " + (build.empty() ? "file " + file_stamp(*path) : build);
   return identity_;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVRTC, found on this machine and opened at its first use. The compile service calls it. Finding
-// it and reading its identity do not open it, so a warm start never loads the library.
+// NVRTC, found on this machine and loaded at its first use. The compile service calls it. Finding
+// it and reading its identity do not load it, so a warm start never does.
 #pragma once
 
 #include "runtime/kernel_compiler.h"
@@ -47,7 +47,7 @@ public:
   ~Nvrtc() override;
 
   llvm::Expected<std::string> path();
-  /// The build ID of the library, or else the place, size and time of its file. This does not open
+  /// The build ID of the library, or else the place, size and time of its file. This does not load
   /// the library.
   llvm::Expected<std::string> identity() override;
   llvm::Expected<CompileOutput> compile(const CompileRequest& request,

@@ -91,16 +91,16 @@ TEST_CASE("nvrtc: an unknown arch or option is a compile error with NVRTC's word
   CHECK(text.find("sm_12345") != std::string::npos);
 }
 
-TEST_CASE("nvrtc: the identity is the build ID, and does not open the library") {
+TEST_CASE("nvrtc: the identity is the build ID, and does not load the library") {
   std::shared_ptr<Nvrtc> nvrtc = this_machines_nvrtc();
   if (!nvrtc) return;
-  const auto is_open = [] {
+  const auto is_loaded = [] {
     return llvm::cantFail(read_file("/proc/self/maps")).find("libnvrtc.so") != std::string::npos;
   };
-  const bool was_open = is_open(); // by cases before this one; ctest runs each alone
+  const bool was_loaded = is_loaded(); // by cases before this one; ctest runs each alone
   llvm::Expected<std::string> identity = nvrtc->identity();
   REQUIRE(bool(identity));
-  CHECK(is_open() == was_open);
+  CHECK(is_loaded() == was_loaded);
   llvm::StringRef id = *identity;
   CHECK(id.consume_front("nvrtc "));
   CHECK(id == elf_build_id(llvm::cantFail(nvrtc->path())));

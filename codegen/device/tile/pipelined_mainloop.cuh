@@ -74,13 +74,15 @@ template <class Config, class A, class B, class Products> struct MmaPipeline {
     Products products(first + FragmentsA::first_offset(warp_m0, context.thread),
                       first + StageA::kBytes + FragmentsB::first_offset(warp_n0, context.thread),
                       ring + kRingBytes, context.thread);
-    int read = kFillsInLoop ? Ring::following(0) : 0; // offset of the slot that is read
+    // The offset of the slot that is read. While the first slots are filled, nothing is read, and
+    // it is that of the slot behind the written one.
+    int read = kFillsInLoop ? Ring::following(0) : 0;
     if constexpr (!kFillsInLoop) products.load(read);
     // 31 bits suffice: a row of A and one of B with 2^31 tiles are larger than any memory.
     const auto tiles = static_cast<i32>((k.end - k.begin + kTileK - 1) / kTileK);
 #pragma unroll 1
     for (i32 left = kFillsInLoop ? tiles + kStages - 1 : tiles; left > 0; --left, fed_k += kTileK) {
-      // The last readers of the slot before this one have passed the barrier of the tile before.
+      // Its last readers, if any, have passed the barrier of the tile before.
       u8* const written = ring + Ring::preceding(read);
       if constexpr (kFillsInLoop) {
         feed_tile(written);
