@@ -107,7 +107,8 @@ llvm::Expected<EmittedCode> emit_code(const Module& module, CodeKind kind, Compi
   code.bytes = kind == CodeKind::ptx ? join_ptx(parts) : compiled->front()->output.cubin;
   code.facts.ptx_version = ptx_version(parts.front());
   code.facts.least_driver = least_driver_for_ptx(code.facts.ptx_version);
-  code.facts.compiler = "nvrtc " + ptx_build_id(parts.front());
+  const std::string build = ptx_build_id(parts.front());
+  code.facts.compiler = build.empty() ? "nvrtc" : "nvrtc " + build;
   return code;
 }
 

@@ -64,14 +64,45 @@ bool Statements::parse_body(const Token& open) {
 /// Skips a token, or a block from its brace to the closing one, such as that of a loop. Names that
 /// get values in a block are poisoned.
 void Statements::skip() {
+  if (!opens_block()) {
+    advance();
+    return;
+  }
+  llvm::SmallVector<llvm::StringRef, 4> names; // of `a, b`, so far
   int depth = 0;
   do {
     if (is(TokenKind::left_brace)) ++depth;
     if (is(TokenKind::right_brace)) --depth;
-    const Token skipped = advance();
-    if (depth > 0 && skipped.kind == TokenKind::identifier && is(TokenKind::assign))
-      poison(skipped.spelling);
+    if (is(TokenKind::assign))
+      for (llvm::StringRef name : names) poison(name);
+    if (!is(TokenKind::comma) && previous().kind != TokenKind::comma) names.clear();
+    if (is(TokenKind::identifier)) names.push_back(token().spelling);
+    advance();
   } while (depth > 0 && !is(TokenKind::end));
+}
+
+/// True at the brace of a block. A brace is a slip if the one that would close it is the last one
+/// of its graph. The first call looks at all braces behind it.
+bool Statements::opens_block() {
+  if (!is(TokenKind::left_brace)) return false;
+  if (!blocks_) {
+    blocks_.emplace();
+    const char* const begin = token().begin;
+    Lexer rest({begin, static_cast<size_t>(source().text().end() - begin)});
+    llvm::SmallVector<const char*, 8> open;
+    const char* last = nullptr; // closed by the last brace
+    for (Token next = rest.next(); next.kind != TokenKind::end; next = rest.next()) {
+      if (next.spelling == "graph") {
+        open.clear();
+        last = nullptr;
+      }
+      if (next.kind == TokenKind::left_brace) open.push_back(next.begin);
+      if (next.kind != TokenKind::right_brace) continue;
+      if (last) blocks_->insert(last);
+      last = open.empty() ? nullptr : open.pop_back_val();
+    }
+  }
+  return blocks_->contains(token().begin);
 }
 
 /// A brace within open brackets is taken for a slip, unless nothing follows it.

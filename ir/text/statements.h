@@ -5,6 +5,9 @@
 
 #include "ir/text/expressions.h"
 
+#include "llvm/ADT/DenseSet.h"
+
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +33,7 @@ public:
 private:
   bool parse_statement();
   void skip();
+  bool opens_block();
   bool ends_body() const;
   bool starts_statement(const Token& first) const;
   llvm::StringRef python_hint() const;
@@ -47,6 +51,7 @@ private:
   void check_comments(const Token& first, bool was_read);
 
   std::vector<std::pair<std::string, Binding>> shadowed_;
+  std::optional<llvm::DenseSet<const char*>> blocks_;         // see opens_block
   llvm::StringMap<uint32_t> taken_names_;                     // and how often each was requested
   std::vector<std::pair<const char*, std::string>> warnings_; // place and message
 };

@@ -81,7 +81,7 @@ CodeFacts sample_code() {
   code.kind = "ptx";
   code.ptx_version = "9.0";
   code.least_driver = "580";
-  code.compiler = "nvrtc 13.0 V13.0.88 CL-36424714";
+  code.compiler = "nvrtc V13.0.88 CL-36424714";
   code.entries["sample_main_fast"] = {128, 1024, 0, 0};
   code.entries["sample_main_general"] = {40, 0, 16, 8};
   code.entries["sample_pack"] = {16, 0, 0, 0};

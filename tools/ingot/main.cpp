@@ -57,12 +57,22 @@ int dispatch(int argc, char** argv) {
   if (name == "--version") name = "version";
   std::string help = "--help";
   llvm::SmallVector<char*, 8> arguments(argv, argv + argc);
-  if (name == "help" && argc > 2) { // `help COMMAND` is `COMMAND --help`
-    name = argv[2];
+  const auto asks_for_help = [](llvm::StringRef word) {
+    return word == "--help" || word == "-h" || word == "help";
+  };
+  if (asks_for_help(name)) {
+    if (argc > 3) {
+      print_diagnostic(fmt::format("ingot help: error: unexpected argument '{}': expected one "
+                                   "command",
+                                   argv[3]));
+      return 1;
+    }
+    if (argc < 3 || asks_for_help(argv[2])) {
+      usage(llvm::outs());
+      return 0;
+    }
+    name = argv[2]; // `help COMMAND` is `COMMAND --help`
     arguments = {argv[0], argv[2], help.data()};
-  } else if (name == "--help" || name == "-h" || name == "help") {
-    usage(llvm::outs());
-    return 0;
   }
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
