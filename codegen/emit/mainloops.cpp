@@ -13,9 +13,12 @@ namespace {
 std::string layout_text(const TileBody& body, const Schedule& s) {
   if (s.row_threads == RowThreads::along_columns) {
     const int64_t rows = s.rows_of_a_thread();
-    return fmt::format("RowLayout<{}, {}, {}, {}{}{}>", s.threads, s.per_row, s.chunks, s.vec,
-                       s.cluster > 1 || rows > 1 ? fmt::format(", {}", s.cluster) : "",
-                       rows > 1 ? fmt::format(", {}", rows) : "");
+    const std::string layout =
+        fmt::format("RowLayout<{}, {}, {}, {}{}{}>", s.threads, s.per_row, s.chunks, s.vec,
+                    s.cluster > 1 || rows > 1 ? fmt::format(", {}", s.cluster) : "",
+                    rows > 1 ? fmt::format(", {}", rows) : "");
+    return s.skeleton == Skeleton::kept ? fmt::format("KeptLayout<{}, {}>", layout, s.slots)
+                                        : layout;
   }
   const bool scans = llvm::any_of(body.stages, [](const Stage& stage) {
     return std::holds_alternative<ScanStage>(stage.step);

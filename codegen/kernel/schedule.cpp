@@ -64,9 +64,10 @@ std::string Schedule::text() const {
   if (mainloop == MainloopKind::none)
     return fmt::format("{} {}x{} threads {} per-row {} {} vec {}{}", spelling(skeleton).str(),
                        tile_m, tile_n, threads, per_row, spelling(row_threads).str(), vec,
-                       skeleton == Skeleton::split  ? fmt::format(" parts {}", parts)
-                       : skeleton == Skeleton::kept ? fmt::format(" cluster {}", cluster)
-                                                    : "");
+                       skeleton == Skeleton::split ? fmt::format(" parts {}", parts)
+                       : skeleton == Skeleton::kept
+                           ? fmt::format(" cluster {} slots {}", cluster, slots)
+                           : "");
   std::string paths;
   for (size_t i = 0; i < operands.size(); ++i)
     paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b", spelling(operands[i].path).str(),

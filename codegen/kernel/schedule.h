@@ -105,7 +105,8 @@ struct Schedule {
   // Mainloops.
   ComputeType compute = ComputeType::f32;
   int64_t warp_m = 0, warp_n = 0; ///< on tensor cores: the part of a warp, from 16 elements on
-  int64_t slots = 1;              ///< slots of the pipeline, at most 6
+  /// Slots of the pipeline, at most 6. kept: chunks of rows in shared memory.
+  int64_t slots = 1;
   int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
   int64_t total_every = 0;   ///< products of promoted sums before they move to a total; 0: never

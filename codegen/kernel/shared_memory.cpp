@@ -66,13 +66,13 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   llvm_unreachable("not a mainloop");
 }
 
-/// The memory of the kept skeleton: `stages` bytes, then the operands of a block's columns.
+/// The memory of the kept skeleton: `stages` bytes, then the slots for chunks of the operands.
 int64_t kept_bytes(const Kernel& kernel, const TileBody& body, const Schedule& s, int64_t stages) {
   int64_t element = 0;
   for (uint32_t number : kept_reads(body))
     element += size_of(kernel.parameters[body.frame.reads[number].parameter].dtype);
-  return sizes::kept_bytes(to_int(stages), *body.columns.constant(), to_int(s.cluster),
-                           to_int(s.threads * s.vec), to_int(element));
+  return sizes::kept_bytes(to_int(stages), to_int(s.cluster), to_int(s.slots), to_int(s.tile_n),
+                           to_int(element));
 }
 
 /// A warpgroup's copies that are made ahead: columns of operands, and factors.

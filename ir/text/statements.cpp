@@ -102,7 +102,7 @@ bool Statements::opens_block() {
       last = open.empty() ? nullptr : open.pop_back_val();
     }
   }
-  return blocks_->contains(token().begin);
+  return blocks_->count(token().begin) > 0;
 }
 
 /// A brace within open brackets is taken for a slip, unless nothing follows it.

@@ -5,10 +5,9 @@
 
 #include "ir/text/expressions.h"
 
-#include "llvm/ADT/DenseSet.h"
-
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -51,7 +50,7 @@ private:
   void check_comments(const Token& first, bool was_read);
 
   std::vector<std::pair<std::string, Binding>> shadowed_;
-  std::optional<llvm::DenseSet<const char*>> blocks_;         // see opens_block
+  std::optional<std::unordered_set<const char*>> blocks_;     // see opens_block
   llvm::StringMap<uint32_t> taken_names_;                     // and how often each was requested
   std::vector<std::pair<const char*, std::string>> warnings_; // place and message
 };

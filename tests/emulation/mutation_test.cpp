@@ -201,6 +201,20 @@ TEST_CASE("emulation: every barrier, wait and commit of large warps in two stage
   check_each(kCommit, two, 12, {5, 11});
 }
 
+TEST_CASE("emulation: every barrier of operands that are staged alone is needed") {
+  // Two tiles, of three steps of k each. One copy of the code that stages them fills the first
+  // slots too. Nothing is copied, so waits and commits are for nothing. Of each tile, the barrier
+  // of the last step and the one behind the loop do for one another.
+  Case staged = {"graph g(x: f16[140, 175], w: f16[72, 175]) {\n"
+                 "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }"};
+  for (int64_t slots : {2, 3}) {
+    staged.choice.slots = slots;
+    REQUIRE(schedules_of(staged).find("a staged") != std::string::npos);
+    REQUIRE(schedules_of(staged).find(fmt::format("stages {}", slots)) != std::string::npos);
+    check_each(kBarrier, staged, 5 + 1 + 5, {3, 4, 9, 10});
+  }
+}
+
 TEST_CASE("emulation: every barrier of a warp that stores lines is needed") {
   // Each of two tiles has two bands, of two passes each. A pass has one barrier before the lines
   // are read and one behind; behind a tile's last pass comes a barrier of the block or the kernel's
@@ -232,21 +246,25 @@ TEST_CASE("emulation: every barrier of streamed rows is needed") {
 }
 
 TEST_CASE("emulation: every operation that orders rows in shared memory is needed") {
-  // Three rows of one cluster: a chunk and moments in two sweeps each.
+  // Three rows of one cluster. Each has three chunks and is merged once.
   Case kept = {"graph g(x: f32[m, 16512]) { return layer_norm(x) }", {{{"m", 3}}}};
   kept.target = "sm_90a";
   kept.choice = {.per_row = 256, .held = 16, .cluster = 2};
   REQUIRE(schedules_of(kept).find("kept 1x4096") == 0);
-  check_each(kBarrier, kept, 3 * 2);
+  check_each(kBarrier, kept, 3);
   check_each(kWait, kept, 9);
   check_each(kCommit, kept, 9);
-  check_each(kArrival, kept, 6);
-  check_each(kPhaseWait, kept, 6);
+  check_each(kArrival, kept, 3);
+  check_each(kPhaseWait, kept, 3);
   check_each(kClusterArrival, kept, 1);
   check_each(kClusterWait, kept, 1);
   // Without a cluster, one sweep's scratch needs a barrier between rows.
   Case alone = kept;
-  alone.spec = "graph g(x: f32[m, 16512]) { return x / sum(x, axis=1, keepdim=true) }";
-  alone.choice.cluster = 1;
+  alone.spec = "graph g(x: f32[m, 33024]) { return x / sum(x, axis=1, keepdim=true) }";
+  alone.choice = {.per_row = 512, .held = 16, .cluster = 1};
   check_each(kBarrier, alone, 3 + 2);
+  // Copies run ahead in seven slots, for three rows of five chunks.
+  REQUIRE(schedules_of(alone).find("slots 7") != std::string::npos);
+  check_each(kWait, alone, 15);
+  check_each(kCommit, alone, 15);
 }

@@ -214,11 +214,11 @@ TEST_CASE("kept rows: memory and launch of clusters") {
   Schedule s = rows_of(512, Skeleton::kept);
   s.most_blocks = 112;
   s.cluster = 8;
+  s.slots = 5;
   CHECK(can_keep(made.kernel, s));
-  // 16 warps' states of 8 bytes; two sets of 8 states and their mbarriers; 12,544
-  // columns in steps of 2048.
+  // 16 warps' states of 8 bytes; two sets of 8 states and their mbarriers; five chunks.
   CHECK(shared_bytes(made.kernel, s) ==
-        (16 * 8 + 2 * (8 + 8 * 32) + 127) / 128 * 128 + (12544 + 2047) / 2048 * 2048 * 4);
+        (16 * 8 + 2 * (8 + 8 * 32) + 127) / 128 * 128 + 5 * 4096 * 4);
   const LaunchShape launch = tile_launch(made.body, s);
   CHECK(launch.cluster == std::array<int64_t, 3>{8, 1, 1});
   const auto blocks = [&](int64_t rows) { return likely_value(launch.grid[0], {{"m", rows}}); };

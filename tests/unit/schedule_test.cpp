@@ -294,7 +294,7 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
   CHECK(softmax("[4096, 8192]", 1) ==
         "held 1x8192 threads 256 per-row 256 along-columns vec 4 shared 64");
   CHECK(softmax("[64, 40000]", 1) ==
-        "kept 1x8192 threads 512 per-row 512 along-columns vec 4 cluster 1 shared 163968");
+        "kept 1x8192 threads 512 per-row 512 along-columns vec 4 cluster 1 slots 5 shared 163968");
   CHECK(softmax("[64, 40001]", 1) ==
         "streamed 1x8192 threads 512 per-row 512 along-columns vec 1 shared 128");
   CHECK(softmax("[64, 100000]", 1) ==

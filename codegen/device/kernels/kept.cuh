@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kept skeleton, for rows that registers do not hold. Operands that a reduction reads are
 // copied to shared memory, where later walks find them. A cluster of blocks shares a row that the
-// memory of one block does not hold (sm_90). While a row's results are stored, the next row arrives
-// in its place.
+// memory of one block does not hold (sm_90). Copies run ahead: the chunk of a row whose results are
+// stored leaves its slot to a chunk of a later row. So memory is busy while the threads of a row
+// wait for one another.
 #pragma once
 
 #include "kernels/streamed.cuh"
@@ -25,28 +26,31 @@ template <i32 kPending = 7> INGOT_DEVICE void wait_for_copies(i32 pending) {
     wait_for_copies<kPending - 1>(pending);
 }
 
-/// The chunks of a block's part of a row, in shared memory. Layout L is Keeping.
+/// The ring of slots for chunks of the block's rows, in shared memory. Layout L is Keeping. A row
+/// has at least one chunk and at most L::kRingSlots.
 template <class L> struct KeptChunks {
   static constexpr int kChunkBytes = L::kCols / L::kVec * L::kStepBytes * L::kThreads;
   u8* base;
-  i32 under_way = 0; ///< chunks of the row for whose copies this thread has not waited
+  i32 first = 0;     ///< the slot of the row's first chunk
+  i32 arrived = 0;   ///< chunks of the row for whose copies this thread has waited
+  i32 under_way = 0; ///< copies for which it has not waited, of later rows too
 
+  INGOT_DEVICE u8* slot(i32 number) const {
+    const i32 at = first + number;
+    return base + (at < L::kRingSlots ? at : at - L::kRingSlots) * kChunkBytes;
+  }
   /// Before each chunk of each walk.
   INGOT_DEVICE void begin(TileContext& chunk, i32 number) {
-    chunk.kept = base + number * kChunkBytes;
-    if (under_way > 0) wait_for_copies(--under_way);
+    chunk.kept = slot(number);
+    if (number < arrived) return;
+    ++arrived;
+    wait_for_copies(--under_way);
   }
-
-  /// Starts the copies of a whole row. `row` has at least one chunk.
-  template <class Params> INGOT_DEVICE void copy(const Params& params, const TileContext& row) {
-    i32 number = 0;
-    for (i64 col0 = row.col0; col0 == row.col0 || col0 < row.col_end; col0 += L::kTileCols) {
-      TileContext chunk = row;
-      chunk.col0 = col0;
-      chunk.kept = base + number++ * kChunkBytes;
-      L::copy(params, chunk);
-    }
-    under_way = number;
+  /// Behind the last walk of a row.
+  INGOT_DEVICE void end_row() {
+    first += arrived;
+    if (first >= L::kRingSlots) first -= L::kRingSlots;
+    arrived = 0;
   }
 };
 
@@ -54,13 +58,12 @@ template <class L> struct KeptChunks {
 template <class K> struct KeptBytes {
   using Layout = Keeping<typename K::Source::Layout, typename K::Kept>;
   static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes;
-  static constexpr int kStep = Layout::kThreads * Layout::kVec; ///< columns
   static constexpr int kElement = Layout::kStepBytes / Layout::kVec;
   static constexpr int kExchange = sizes::exchange_offset(kStages);
   static constexpr int kFirst = sizes::kept_offset(kStages, Layout::kCluster); ///< of the operands
   static constexpr i64 kWidth = sizes::kept_columns(K::kColumns, Layout::kCluster); ///< of a block
-  static constexpr i64 kBytes =
-      sizes::kept_bytes(kStages, K::kColumns, Layout::kCluster, kStep, kElement);
+  static constexpr int kBytes =
+      sizes::kept_bytes(kStages, Layout::kCluster, Layout::kRingSlots, Layout::kTileCols, kElement);
 };
 
 template <class K> INGOT_DEVICE void kept(const typename K::Params& params) {
@@ -89,7 +92,20 @@ template <class K> INGOT_DEVICE void kept(const typename K::Params& params) {
   const i64 clusters = ptx::block_count() / L::kCluster, rows = grid.tiles();
   i64 index = ptx::block_index() / L::kCluster;
   KeptChunks<L> chunks{ptx::shared_memory() + KeptBytes<K>::kFirst};
-  if (index < rows) chunks.copy(params, row_of(index));
+  i64 index_ahead = index;           // of the row that is copied
+  TileContext ahead = row_of(index); // from its next chunk on
+  const auto copy_next = [&](u8* slot) {
+    if (index_ahead >= rows) return;
+    ahead.kept = slot;
+    L::copy(params, ahead);
+    ++chunks.under_way;
+    ahead.col0 += L::kTileCols;
+    if (ahead.col0 < ahead.col_end) return;
+    index_ahead += clusters;
+    if (index_ahead < rows) ahead = row_of(index_ahead);
+  };
+#pragma unroll 1
+  for (int slot = 0; slot < L::kRingSlots; ++slot) copy_next(chunks.slot(slot));
   if constexpr (L::kCluster > 1) ptx::cluster_wait();
   for (bool again = false; index < rows; index += clusters, again = true) {
     const TileContext row = row_of(index);
@@ -99,18 +115,10 @@ template <class K> INGOT_DEVICE void kept(const typename K::Params& params) {
     Results results(row.thread);
     const Tile tile{params, row, results, chunks};
     tile.reductions(List<>(), Stages(), row.scratch);
-    const bool has_next = index + clusters < rows;
-    TileContext next = row_of(has_next ? index + clusters : index);
-    i32 copied = 0;
     tile.template walk<typename Tile::MapsAndStores>(
-        Stages(), [&](const TileContext& chunk, Fragment<L, K::kSlots>&) {
-          if (!has_next) return;
-          next.col0 = chunk.col0;
-          next.kept = chunk.kept;
-          L::copy(params, next);
-          ++copied;
-        });
-    chunks.under_way = copied;
+        Stages(),
+        [&](const TileContext& chunk, Fragment<L, K::kSlots>&) { copy_next(chunk.kept); });
+    chunks.end_row();
   }
 }
 

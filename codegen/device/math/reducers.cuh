@@ -57,6 +57,8 @@ template <class T> struct SumReducer : ValueReducer<SumReducer<T>, T> {
   static INGOT_DEVICE T identity() { return T(0); }
   static INGOT_DEVICE T merged(T a, T b) { return math::add(a, b); }
 };
+/// The reducer of the second sweep.
+using SummandReducer = SumReducer<f32>;
 
 template <class T> struct MeanReducer : SumReducer<T> {
   using State = typename SumReducer<T>::State;

@@ -178,14 +178,13 @@ constexpr int exchange_offset(int stages) { return region(stages); }
 constexpr int exchange_bytes(int blocks) {
   return blocks > 1 ? 2 * (8 + blocks * kMostStateBytes) : 0;
 }
-/// The kept skeleton has the memory of its stages and that for the exchange, then the operands:
-/// `element` bytes in all, in steps of `step` columns.
+/// The kept skeleton has the memory of its stages and that for the exchange, then a ring of slots,
+/// each for a chunk of `columns` columns. The operands have `element` bytes a column in all.
 constexpr int kept_offset(int stages, int blocks) {
   return (exchange_offset(stages) + exchange_bytes(blocks) + 127) / 128 * 128;
 }
-constexpr long long kept_bytes(int stages, long long columns, int blocks, int step, int element) {
-  const long long part = kept_columns(columns, blocks);
-  return kept_offset(stages, blocks) + (part + step - 1) / step * step * element;
+constexpr int kept_bytes(int stages, int blocks, int slots, int columns, int element) {
+  return kept_offset(stages, blocks) + slots * columns * element;
 }
 
 /// The packing_rows skeleton: three numbers of each warp.

@@ -13,6 +13,11 @@ namespace ingot {
 template <class A, class B> inline constexpr bool kIsSame = false;
 template <class A> inline constexpr bool kIsSame<A, A> = true;
 
+/// The layout L of chunks of rows, for which shared memory has kSlots slots.
+template <class L, int kSlots> struct KeptLayout : L {
+  static constexpr int kRingSlots = kSlots;
+};
+
 /// The layout of chunks of a row whose operands Os are kept.
 template <class L, class Operands> struct Keeping;
 template <class L, class... Os> struct Keeping<L, List<Os...>> : L {

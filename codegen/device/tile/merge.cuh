@@ -96,37 +96,73 @@ INGOT_DEVICE void share_lanes(i32 lane, const typename Reducer::State (&state)[k
   }
 }
 
-/// Merges the states of a cluster's blocks, behind a barrier of the block. Its warps have their
-/// states in `states`; one warp merges these and sends the result.
-template <class Reducer, class Plan>
-INGOT_DEVICE typename Reducer::State merge_cluster(const TileContext& context,
-                                                   const typename Reducer::State* states) {
-  using State = typename Reducer::State;
-  constexpr int kBlocks = Plan::kCluster;
-  static_assert(Plan::kPerTile == 1, "the blocks share one row");
-  ClusterExchange& exchange = *context.exchange;
-  const i32 lane = context.thread % 32;
-  State merged[1];
-  if (context.thread < 32) {
-    merged[0] = states[lane % Plan::kWarps];
-    merge_lanes<Reducer, Plan::kWarps - 1>(lane, merged);
-    send_state<kBlocks>(exchange, lane, merged[0]);
+/// Merges states of two sweeps that were accumulated separately: merge_first merges their centres,
+/// each state moves to the common centre once, and merge_sums merges the sums. Every merge then
+/// rounds one sum, while merges of states with different centres round three times.
+template <class Reducer, int kCount, class MergeFirst, class MergeSums>
+INGOT_DEVICE void merge_about_centre(typename Reducer::State (&state)[kCount],
+                                     MergeFirst merge_first, MergeSums merge_sums) {
+  typename Reducer::First::State first[kCount];
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) first[k] = Reducer::first(state[k]);
+  merge_first(first);
+  typename SummandReducer::State sums[kCount];
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) {
+    const typename Reducer::State centre = Reducer::begin(first[k]);
+    sums[k].value = Reducer::sum_about(state[k], centre);
+    state[k] = centre;
   }
-  exchange.wait();
-  merged[0] = received_state<kBlocks, State>(exchange, lane % kBlocks);
-  merge_lanes<Reducer, kBlocks - 1>(lane, merged);
-  ++exchange.merges;
-  return merged[0];
+  merge_sums(sums);
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) state[k] = Reducer::with_sum(state[k], sums[k].value);
 }
 
-/// Merges the states of all threads that share each result. Afterwards all of them hold it. No
-/// other code of this tile uses the scratch `region`.
+/// As merge_lanes, of states that were accumulated separately.
+template <class Reducer, int kLanes, int kCount>
+INGOT_DEVICE void merge_lanes_apart(i32 lane, typename Reducer::State (&state)[kCount]) {
+  if constexpr (Reducer::kTwoSweep)
+    merge_about_centre<Reducer>(
+        state, [&](auto& first) { merge_lanes<typename Reducer::First, kLanes>(lane, first); },
+        [&](auto& sums) { merge_lanes<SummandReducer, kLanes>(lane, sums); });
+  else
+    merge_lanes<Reducer, kLanes>(lane, state);
+}
+
+/// Merges the states of all threads of a cluster, which share one row. Each block sends its state
+/// once: an exchange takes a microsecond. Afterwards all threads hold the result. No other code of
+/// this tile uses the scratch `region`.
+template <class Reducer, class Plan>
+INGOT_DEVICE void merge_cluster(const TileContext& context, typename Reducer::State (&state)[1],
+                                u8* region) {
+  using State = typename Reducer::State;
+  constexpr int kBlocks = Plan::kCluster, kWarps = Plan::kWarps;
+  static_assert(Plan::kPerTile == 1 && Plan::kLanes == 31 && kWarps > 1, "the threads share a row");
+  ClusterExchange& exchange = *context.exchange;
+  State* const warps = reinterpret_cast<State*>(region);
+  const i32 lane = context.thread % 32;
+  merge_lanes_apart<Reducer, 31>(lane, state);
+  if (lane == 0) warps[Plan::warp(context.thread)] = state[0];
+  context.barrier();
+  if (context.thread < 32) {
+    state[0] = warps[lane % kWarps];
+    merge_lanes_apart<Reducer, kWarps - 1>(lane, state);
+    send_state<kBlocks>(exchange, lane, state[0]);
+  }
+  exchange.wait();
+  state[0] = received_state<kBlocks, State>(exchange, lane % kBlocks);
+  merge_lanes_apart<Reducer, kBlocks - 1>(lane, state);
+  ++exchange.merges;
+}
+
+/// Merges the states of all threads of a block that share each result. Afterwards all of them hold
+/// it. No other code of this tile uses the scratch `region`.
 template <class Reducer, class Plan, int kCount>
 INGOT_DEVICE void merge_threads(const TileContext& context,
                                 typename Reducer::State (&state)[kCount], u8* region) {
   using State = typename Reducer::State;
+  static_assert(Plan::kCluster == 1, "merge_cluster merges the states of a cluster");
   merge_lanes<Reducer, Plan::kLanes>(context.thread, state);
-  static_assert(Plan::kCluster == 1 || Plan::kWarps > 1, "a block of a cluster has several warps");
   if constexpr (Plan::kWarps > 1) {
     State* shared = reinterpret_cast<State*>(region);
     const int warp = Plan::warp(context.thread);
@@ -136,14 +172,10 @@ INGOT_DEVICE void merge_threads(const TileContext& context,
         shared[warp * Plan::kPerTile + Plan::slot(context.thread, k)] = state[k];
     }
     context.barrier();
-    if constexpr (Plan::kCluster > 1) {
-      state[0] = merge_cluster<Reducer, Plan>(context, shared);
-    } else {
 #pragma unroll
-      for (int k = 0; k < kCount; ++k)
-        state[k] = merge_warps<Reducer, 0, Plan::kWarps>(shared + Plan::slot(context.thread, k),
-                                                         Plan::kPerTile);
-    }
+    for (int k = 0; k < kCount; ++k)
+      state[k] = merge_warps<Reducer, 0, Plan::kWarps>(shared + Plan::slot(context.thread, k),
+                                                       Plan::kPerTile);
   }
 }
 

@@ -8,46 +8,33 @@
 
 namespace ingot {
 
-/// Merges the sums of a second sweep over the threads, behind the states of the first one, and adds
-/// them to their centres.
-template <class R, class L, int kCount>
-INGOT_DEVICE void add_sums(const TileContext& context, typename R::Reducer::State (&centre)[kCount],
-                           typename SummandReducer::State (&sums)[kCount], u8* region) {
-  using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
+/// Merges the sums of a second sweep over the threads of a block, behind the states of the first
+/// one.
+template <class R, class Plan, int kCount>
+INGOT_DEVICE void merge_sums(const TileContext& context,
+                             typename SummandReducer::State (&sums)[kCount], u8* region) {
   using First = typename R::Reducer::First;
   static_assert(sizeof(typename First::State) + sizeof(f32) <= sizeof(typename R::Reducer::State),
                 "two sweeps share the memory of the states");
   constexpr int kFirstBytes = Plan::kWarps * Plan::kPerTile * sizeof(typename First::State);
   merge_threads<SummandReducer, Plan>(context, sums, region + kFirstBytes);
-#pragma unroll
-  for (int k = 0; k < kCount; ++k) centre[k] = R::Reducer::with_sum(centre[k], sums[k].value);
 }
 
-/// Merges states that threads accumulated separately. States of two sweeps first move to the common
-/// centre, once each. Every merge then rounds one sum, while merges of states with different
-/// centres round three times.
+/// Merges states that threads accumulated separately.
 template <class R, class L, int kCount>
 INGOT_DEVICE void merge_apart(const TileContext& context,
                               typename R::Reducer::State (&state)[kCount], u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Reducer = typename R::Reducer;
-  if constexpr (!Reducer::kTwoSweep) {
+  if constexpr (Plan::kCluster > 1)
+    merge_cluster<Reducer, Plan>(context, state, region);
+  else if constexpr (!Reducer::kTwoSweep)
     merge_threads<Reducer, Plan>(context, state, region);
-  } else {
-    using First = typename Reducer::First;
-    typename First::State first[kCount];
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) first[k] = Reducer::first(state[k]);
-    merge_threads<First, Plan>(context, first, region);
-    typename SummandReducer::State sums[kCount];
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) {
-      const typename Reducer::State centre = Reducer::begin(first[k]);
-      sums[k].value = Reducer::sum_about(state[k], centre);
-      state[k] = centre;
-    }
-    add_sums<R, L>(context, state, sums, region);
-  }
+  else
+    merge_about_centre<Reducer>(
+        state,
+        [&](auto& first) { merge_threads<typename Reducer::First, Plan>(context, first, region); },
+        [&](auto& sums) { merge_sums<R, Plan>(context, sums, region); });
 }
 
 /// Accumulates the thread's elements with the reducer itself.
@@ -160,7 +147,10 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
   for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
   typename SummandReducer::State sums[Plan::kPerThread];
   sum_about<R, L>(params, context, fragment, results, result.state, sums);
-  add_sums<R, L>(context, result.state, sums, region);
+  merge_sums<R, Plan>(context, sums, region);
+#pragma unroll
+  for (int k = 0; k < Plan::kPerThread; ++k)
+    result.state[k] = Reducer::with_sum(result.state[k], sums[k].value);
 }
 
 template <class R, class L, class Params>

@@ -115,7 +115,4 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
       });
 }
 
-/// The reducer of the second sweep.
-using SummandReducer = SumReducer<f32>;
-
 } // namespace ingot

@@ -288,7 +288,8 @@ struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharing
   }
 
   /// By the threads of a tile, whose first slot is full: whether it needs the products of
-  /// residuals.
+  /// residuals. All have read the note before one releases the slot, because the barrier at which
+  /// they wait for the issue of products comes in between.
   static INGOT_DEVICE bool needs_residuals(Ring ring, Place place) {
     return ptx::uniform(static_cast<i32>(ring.note(place))) != 0;
   }
