@@ -248,16 +248,17 @@ void MomentsReducer::absorb(const Piece& piece) {
 
 RowResult MomentsReducer::finish_mean() const {
   RowResult result;
-  result.value = mean_;
+  const double mean = count_ > 0 ? mean_ : std::numeric_limits<double>::quiet_NaN();
+  result.value = mean;
   for (const ErrorSums& errors : errors_) {
     double error = errors.sum + shape_.depth * kUnit * (magnitude_ + errors.sum);
     if (shape_.length > 1) error += 2 * kUnit * std::fabs(sum_) + 2 * kTiny * count_;
     bool open = errors.anything || errors.above || errors.below || magnitude_ + error > FLT_MAX;
     // Merged means turn an infinite element into NaN; summed ones give an infinity.
-    if (std::isnan(mean_) && !errors.anything)
+    if (std::isnan(mean) && !errors.anything)
       result.bounds.push_back(0);
     else
-      result.bounds.push_back(open ? kAnything : encode_error(mean_, error / count_));
+      result.bounds.push_back(open ? kAnything : encode_error(mean, error / count_));
   }
   return result;
 }

@@ -8,9 +8,9 @@ namespace ingot {
 
 llvm::StringRef hint_of_python(llvm::StringRef word) {
   return llvm::StringSwitch<llvm::StringRef>(word)
-      .Cases("if", "elif", "else",
+      .Cases("if", "elif", "else", "switch",
              "a graph has no branches; where(condition, a, b) chooses element by element")
-      .Cases("for", "while",
+      .Cases("for", "while", "do",
              "a graph has no loops; write a line for each step, or a reduction such as sum(x, 0)")
       .Cases("def", "lambda", "a graph defines no functions; write the formula where it is used")
       .Case("class", "a graph defines no classes; weights are inputs, as in param w: f32[8, 8]")

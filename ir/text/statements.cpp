@@ -37,6 +37,12 @@ bool Statements::parse_body(const Token& open) {
   bool all_read = true; // otherwise the return may be in the part that was not
   for (bool has_returned = false; !has_returned;) {
     if (is(TokenKind::right_brace)) {
+      if (return_follows()) {
+        error(token().begin, "this '}}' ends the graph before its 'return'; leave it out");
+        advance();
+        all_read = false;
+        continue;
+      }
       if (all_read)
         error(token().begin, "graph '{}' returns nothing; expected 'return' before '}}'",
               graph().name());
@@ -54,11 +60,24 @@ bool Statements::parse_body(const Token& open) {
     poison(first.spelling);
     // Line ends mean nothing. A statement that lacks a bracket therefore ends where another line
     // begins that is not indented further.
-    if (token().begin == first.begin) advance();
+    if (token().begin == first.begin) skip();
     while (!ends_body() && (has_returned || !starts_statement(first))) skip();
     if (has_returned && is(TokenKind::end)) return false;
   }
+  if (is(TokenKind::identifier) && token().location.line > previous().location.line)
+    return unexpected("'}'", "; 'return' is the last statement of a graph");
   return expect_close(TokenKind::right_brace, open);
+}
+
+/// True at a brace that does not end the graph, because its return stands before the next brace.
+bool Statements::return_follows() {
+  const char* const begin = token().spelling.end();
+  Lexer rest({begin, static_cast<size_t>(source().text().end() - begin)});
+  for (Token next = rest.next(); next.kind != TokenKind::end; next = rest.next()) {
+    if (next.kind == TokenKind::right_brace || next.spelling == "graph") return false;
+    if (next.spelling == "return") return true;
+  }
+  return false;
 }
 
 /// Skips a token, or a block from its brace to the closing one, such as that of a loop. Names that

@@ -33,6 +33,7 @@ private:
   bool parse_statement();
   void skip();
   bool opens_block();
+  bool return_follows();
   bool ends_body() const;
   bool starts_statement(const Token& first) const;
   llvm::StringRef python_hint() const;

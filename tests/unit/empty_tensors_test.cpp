@@ -63,6 +63,8 @@ TEST_CASE("the reference reduces no elements to the identity") {
   CHECK(first("graph g(x: f32[m, 4]) { return reduce_max(x, 0) }") ==
         -std::numeric_limits<double>::infinity());
   CHECK(std::isnan(first("graph g(x: f32[m, 4]) { return mean(x, 0) }")));
+  CHECK(std::isnan(first("graph g(x: f32[m, 4]) { return moments(x, 0)[0] }")));
+  CHECK(std::isnan(first("graph g(x: f32[m, 4]) { return moments(x, 0)[1] }")));
 }
 
 TEST_CASE("the reference multiplies over no elements to zeros, whatever its memory held") {
@@ -83,7 +85,8 @@ TEST_CASE("rewrites keep the results of reductions over no elements") {
         "minimum(reduce_min(clamp(x, 1, 2), 0), 5.0)", "reduce_max(maximum(x, 0.5), 0)",
         "reduce_min(minimum(x, 0.5), 0)", "reduce_max(x * -2.0, 0)", "reduce_max(x + 3.0, 0)",
         "reduce_max(broadcast(y, [m, 5]), 0)", "mean(broadcast(y, [m, 5]), 0)",
-        "sum(broadcast(y, [m, 5]), 0)", "maximum(logsumexp(clamp(x, 1, 2), 0), 0.25)"}) {
+        "sum(broadcast(y, [m, 5]), 0)", "where(var(x, 0) > 1.0, 1.0, mean(x, 0))",
+        "maximum(logsumexp(clamp(x, 1, 2), 0), 0.25)"}) {
     CAPTURE(formula);
     const std::string spec =
         std::string("graph g(x: f32[m, 5], y: f32[5]) { return ") + formula + " }";
