@@ -105,7 +105,8 @@ struct Schedule {
   // Mainloops.
   ComputeType compute = ComputeType::f32;
   int64_t warp_m = 0, warp_n = 0; ///< on tensor cores: the part of a warp, from 16 elements on
-  /// Slots of the pipeline, at most 6. kept: chunks of rows in shared memory.
+  /// Slots of a mainloop's pipeline, at most 6. kept: slots for chunks of rows, as many as a row
+  /// needs and up to 7 more.
   int64_t slots = 1;
   int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain

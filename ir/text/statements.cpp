@@ -64,7 +64,8 @@ bool Statements::parse_body(const Token& open) {
     while (!ends_body() && (has_returned || !starts_statement(first))) skip();
     if (has_returned && is(TokenKind::end)) return false;
   }
-  if (is(TokenKind::identifier) && token().location.line > previous().location.line)
+  if (is(TokenKind::identifier) && !is_word("graph") &&
+      token().location.line > previous().location.line)
     return unexpected("'}'", "; 'return' is the last statement of a graph");
   return expect_close(TokenKind::right_brace, open);
 }
@@ -74,7 +75,7 @@ bool Statements::return_follows() {
   const char* const begin = token().spelling.end();
   Lexer rest({begin, static_cast<size_t>(source().text().end() - begin)});
   for (Token next = rest.next(); next.kind != TokenKind::end; next = rest.next()) {
-    if (next.kind == TokenKind::right_brace || next.spelling == "graph") return false;
+    if (next.kind == TokenKind::left_brace || next.kind == TokenKind::right_brace) return false;
     if (next.spelling == "return") return true;
   }
   return false;
@@ -92,8 +93,10 @@ void Statements::skip() {
   do {
     if (is(TokenKind::left_brace)) ++depth;
     if (is(TokenKind::right_brace)) --depth;
-    if (is(TokenKind::assign))
+    if (is(TokenKind::assign)) {
       for (llvm::StringRef name : names) poison(name);
+      names.clear();
+    }
     if (!is(TokenKind::comma) && previous().kind != TokenKind::comma) names.clear();
     if (is(TokenKind::identifier)) names.push_back(token().spelling);
     advance();

@@ -246,7 +246,7 @@ TEST_CASE("emulation: every barrier of streamed rows is needed") {
 }
 
 TEST_CASE("emulation: every operation that orders rows in shared memory is needed") {
-  // Three rows of one cluster. Each has three chunks and is merged once.
+  // Three rows of one cluster, each merged once. A block has at most three chunks of a row.
   Case kept = {"graph g(x: f32[m, 16512]) { return layer_norm(x) }", {{{"m", 3}}}};
   kept.target = "sm_90a";
   kept.choice = {.per_row = 256, .held = 16, .cluster = 2};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kept skeleton, for rows that registers do not hold. Operands that a reduction reads are
 // copied to shared memory, where later walks find them. A cluster of blocks shares a row that the
-// memory of one block does not hold (sm_90). Copies run ahead: the chunk of a row whose results are
-// stored leaves its slot to a chunk of a later row. So memory is busy while the threads of a row
-// wait for one another.
+// memory of one block does not hold (sm_90). A stored chunk leaves its slot to a chunk of a later
+// row. If there are more slots than chunks of a row, copies are under way while the threads of a
+// row wait for one another.
 #pragma once
 
 #include "kernels/streamed.cuh"
@@ -13,6 +13,7 @@ namespace ingot {
 // A kernel K is as in kernels/held.cuh, and has
 //   Kept             List of the operands that are kept
 //   kColumns         columns of a row
+//   Source::Layout   a KeptLayout
 // A tile has one row.
 
 /// Waits until at most `pending` groups of this thread's copies are in flight. Above kPending it
@@ -62,6 +63,7 @@ template <class K> struct KeptBytes {
   static constexpr int kExchange = sizes::exchange_offset(kStages);
   static constexpr int kFirst = sizes::kept_offset(kStages, Layout::kCluster); ///< of the operands
   static constexpr i64 kWidth = sizes::kept_columns(K::kColumns, Layout::kCluster); ///< of a block
+  static_assert(kWidth <= i64{Layout::kRingSlots} * Layout::kTileCols, "the slots hold a row");
   static constexpr int kBytes =
       sizes::kept_bytes(kStages, Layout::kCluster, Layout::kRingSlots, Layout::kTileCols, kElement);
 };
