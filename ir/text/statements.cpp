@@ -70,10 +70,14 @@ bool Statements::parse_body(const Token& open) {
   return expect_close(TokenKind::right_brace, open);
 }
 
+/// Reads the text from `begin` on, apart from the cursor.
+Lexer Statements::lexer_from(const char* begin) const {
+  return Lexer({begin, static_cast<size_t>(source().text().end() - begin)});
+}
+
 /// True at a brace that does not end the graph, because its return stands before the next brace.
-bool Statements::return_follows() {
-  const char* const begin = token().spelling.end();
-  Lexer rest({begin, static_cast<size_t>(source().text().end() - begin)});
+bool Statements::return_follows() const {
+  Lexer rest = lexer_from(token().spelling.end());
   for (Token next = rest.next(); next.kind != TokenKind::end; next = rest.next()) {
     if (next.kind == TokenKind::left_brace || next.kind == TokenKind::right_brace) return false;
     if (next.spelling == "return") return true;
@@ -109,8 +113,7 @@ bool Statements::opens_block() {
   if (!is(TokenKind::left_brace)) return false;
   if (!blocks_) {
     blocks_.emplace();
-    const char* const begin = token().begin;
-    Lexer rest({begin, static_cast<size_t>(source().text().end() - begin)});
+    Lexer rest = lexer_from(token().begin);
     llvm::SmallVector<const char*, 8> open;
     const char* last = nullptr; // closed by the last brace
     for (Token next = rest.next(); next.kind != TokenKind::end; next = rest.next()) {

@@ -32,8 +32,9 @@ public:
 private:
   bool parse_statement();
   void skip();
+  Lexer lexer_from(const char* begin) const;
   bool opens_block();
-  bool return_follows();
+  bool return_follows() const;
   bool ends_body() const;
   bool starts_statement(const Token& first) const;
   llvm::StringRef python_hint() const;

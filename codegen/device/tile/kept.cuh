@@ -13,9 +13,9 @@ namespace ingot {
 template <class A, class B> inline constexpr bool kIsSame = false;
 template <class A> inline constexpr bool kIsSame<A, A> = true;
 
-/// The layout L of chunks of rows, for which shared memory has kSlots slots.
-template <class L, int kSlots> struct KeptLayout : L {
-  static constexpr int kRingSlots = kSlots;
+/// The layout L of chunks of rows, for which shared memory has kRing slots.
+template <class L, int kRing> struct KeptLayout : L {
+  static constexpr int kRingSlots = kRing;
 };
 
 /// The layout of chunks of a row whose operands Os are kept.

@@ -130,8 +130,9 @@ INGOT_DEVICE void merge_lanes_apart(i32 lane, typename Reducer::State (&state)[k
 }
 
 /// Merges the states of all threads of a cluster, which share one row. Each block sends its state
-/// once: an exchange takes a microsecond. Afterwards all threads hold the result. No other code of
-/// this tile uses the scratch `region`.
+/// once: an exchange takes a microsecond. A state of two sweeps moves to another centre three
+/// times: to those of the warp, of the block and of the cluster. Afterwards all threads hold the
+/// result. No other code of this tile uses the scratch `region`.
 template <class Reducer, class Plan>
 INGOT_DEVICE void merge_cluster(const TileContext& context, typename Reducer::State (&state)[1],
                                 u8* region) {
