@@ -33,11 +33,11 @@ llvm::Error find_all(const SharedObject& library, Functions& f) {
       f.device_name, f.device_attribute, f.device_memory, f.primary_retain, f.primary_release,
       f.context_set, f.context_get, f.context_device, f.library_load, f.library_unload,
       f.library_kernel, f.kernel_function, f.kernel_attribute, f.kernel_set_attribute,
-      f.function_load, f.launch, f.encode_tensor_map, f.memory_alloc, f.memory_free,
-      f.copy_to_device, f.copy_to_host, f.fill_async, f.copy_async, f.event_create, f.event_destroy,
-      f.event_record, f.event_synchronize, f.event_elapsed, f.stream_create, f.stream_destroy,
-      f.stream_synchronize, f.stream_begin_capture, f.stream_end_capture, f.graph_instantiate,
-      f.graph_launch, f.graph_exec_destroy, f.graph_destroy);
+      f.function_load, f.launch, f.most_clusters, f.encode_tensor_map, f.memory_alloc,
+      f.memory_free, f.copy_to_device, f.copy_to_host, f.fill_async, f.copy_async, f.event_create,
+      f.event_destroy, f.event_record, f.event_synchronize, f.event_elapsed, f.stream_create,
+      f.stream_destroy, f.stream_synchronize, f.stream_begin_capture, f.stream_end_capture,
+      f.graph_instantiate, f.graph_launch, f.graph_exec_destroy, f.graph_destroy);
 }
 
 OpenedDriver open_once() {

@@ -107,6 +107,8 @@ struct Functions {
   EntryPoint<Result(Function function)> function_load{"cuFuncLoad"};
   EntryPoint<Result(const LaunchConfig* config, Function function, void** params, void** extra)>
       launch{"cuLaunchKernelEx"};
+  EntryPoint<Result(int* clusters, Function function, const LaunchConfig* config)> most_clusters{
+      "cuOccupancyMaxActiveClusters"};
 
   EntryPoint<Result(TensorMap* map, TensorMapType type, uint32_t rank, DevicePointer tensor,
                     const uint64_t* extents, const uint64_t* strides, const uint32_t* box,

@@ -148,6 +148,28 @@ llvm::Error Executable::load_library(uint32_t v) const {
   return llvm::Error::success();
 }
 
+/// The clusters of a variant that run at once on the current device, with so much dynamic shared
+/// memory a block.
+static llvm::Expected<int64_t> most_clusters(const driver_api::Functions& driver,
+                                             const BoundVariant& variant,
+                                             driver_api::Function function, int64_t shared_bytes,
+                                             llvm::ArrayRef<IntRange> slots) {
+  driver_api::LaunchAttribute attribute = cluster_attribute(variant);
+  driver_api::LaunchConfig config = {};
+  config.attributes = &attribute;
+  config.num_attributes = 1;
+  config.shared_bytes = unsigned(shared_bytes);
+  for (int axis = 0; axis < 3; ++axis) {
+    config.grid[axis] = variant.cluster[axis];
+    const std::optional<IntRange> threads = variant.block[axis].bounds(slots);
+    config.block[axis] = threads ? unsigned(threads->most) : 1;
+  }
+  int clusters = 0;
+  if (llvm::Error error = call(driver, driver.most_clusters, &clusters, function, &config))
+    return error;
+  return std::max(clusters, 1); // a launch says what is wrong
+}
+
 llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
                                       llvm::ArrayRef<IntRange> slots) const {
   const driver_api::Functions& driver = *driver_.load();
@@ -181,6 +203,11 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
   driver_api::Function function = nullptr;
   if (llvm::Error error = call(driver, driver.kernel_function, &function, *kernel)) return error;
   if (llvm::Error error = call(driver, driver.function_load, function)) return error;
+  if (has_clusters(variant)) {
+    auto clusters = most_clusters(driver, variant, function, wanted, slots);
+    if (!clusters) return clusters.takeError();
+    loaded.most_clusters = *clusters;
+  }
   // A kernel handle stands for its function in any current context.
   loaded.function = reinterpret_cast<driver_api::Function>(*kernel);
   return llvm::Error::success();
@@ -205,8 +232,8 @@ llvm::Error Executable::load_variants(DeviceState& device, llvm::ArrayRef<IntRan
   return ready_variants(device, needed, slots);
 }
 
-llvm::Expected<Executable::LoadedVariant>
-Executable::load_late(driver_api::Device number, uint32_t v, llvm::ArrayRef<int64_t> slots) const {
+llvm::Expected<LoadedVariant> Executable::load_late(driver_api::Device number, uint32_t v,
+                                                    llvm::ArrayRef<int64_t> slots) const {
   std::lock_guard lock(prepare_mutex_);
   auto next = std::make_shared<Prepared>(*published());
   DeviceState& device = *next->find_device(number);

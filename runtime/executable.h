@@ -35,7 +35,6 @@ public:
   llvm::Error launch(const LaunchRequest& request) const override;
 
 private:
-  struct LoadedVariant;
   struct DeviceState;
   struct ParamSet;
   struct Prepared;

@@ -88,8 +88,8 @@ llvm::Error Executable::bind_call(const BoundKernel& kernel, const DeviceState& 
     if (!late) return late.takeError();
     loaded = *late;
   }
-  return call.bind(*driver_.load(std::memory_order_relaxed), plan_.variants[v], loaded.function,
-                   loaded.shared_limit, slots, bases);
+  return call.bind(*driver_.load(std::memory_order_relaxed), plan_.variants[v], loaded, slots,
+                   bases);
 }
 
 llvm::Error Executable::bind_calls(llvm::ArrayRef<Step> steps, const DeviceState& device,

@@ -12,13 +12,6 @@
 
 namespace ingot {
 
-struct Executable::LoadedVariant {
-  driver_api::Function function = nullptr; ///< null: not among the prepared variants
-  int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
-
-  bool operator==(const LoadedVariant&) const = default;
-};
-
 struct Executable::DeviceState {
   driver_api::Device device = 0;
   std::string name;

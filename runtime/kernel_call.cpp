@@ -73,8 +73,8 @@ llvm::Error encode_map(const driver_api::Functions& driver, const BoundVariant& 
 } // namespace
 
 llvm::Error KernelCall::bind(const driver_api::Functions& driver, const BoundVariant& bound,
-                             driver_api::Function code, int64_t shared_limit,
-                             llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases) {
+                             const LoadedVariant& loaded, llvm::ArrayRef<int64_t> slots,
+                             llvm::ArrayRef<uint64_t> bases) {
   variant = nullptr;
   llvm::Expected<bool> any = evaluate_extents(bound, "grid", bound.grid, slots, config.grid);
   if (!any) return any.takeError();
@@ -82,11 +82,15 @@ llvm::Error KernelCall::bind(const driver_api::Functions& driver, const BoundVar
   any = evaluate_extents(bound, "block", bound.block, slots, config.block);
   if (!any) return any.takeError();
   std::optional<int64_t> shared = bound.shared_bytes.evaluate(slots);
-  if (!shared || *shared < 0 || *shared > shared_limit)
+  if (!shared || *shared < 0 || *shared > loaded.shared_limit)
     return make_error(ErrorCode::unsupported,
                       "kernel {} needs {} bytes of shared memory for these sizes, {} are prepared",
-                      bound.entry, shared.value_or(-1), shared_limit);
+                      bound.entry, shared.value_or(-1), loaded.shared_limit);
   config.shared_bytes = unsigned(*shared);
+  // A cluster that waits for others to end would double the kernel's time.
+  if (has_clusters(bound))
+    config.grid[0] =
+        unsigned(std::min<int64_t>(config.grid[0], loaded.most_clusters * bound.cluster[0]));
 
   values.resize(bound.arguments.size());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -102,7 +106,7 @@ llvm::Error KernelCall::bind(const driver_api::Functions& driver, const BoundVar
     if (auto error = encode_map(driver, bound, bound.maps[i], slots, values[bound.maps[i].argument],
                                 maps[i]))
       return error;
-  function = code;
+  function = loaded.function;
   variant = &bound;
   return llvm::Error::success();
 }
@@ -111,13 +115,11 @@ llvm::Error KernelCall::enqueue(const driver_api::Functions& driver, Stream stre
   if (!variant) return llvm::Error::success();
   driver_api::LaunchConfig shape = config;
   shape.stream = stream;
-  driver_api::LaunchAttribute attribute;
-  shape.attributes = &attribute;
-  if (variant->cluster != std::array<unsigned, 3>{1, 1, 1}) {
+  driver_api::LaunchAttribute attribute = {};
+  if (has_clusters(*variant)) {
+    attribute = cluster_attribute(*variant);
+    shape.attributes = &attribute;
     shape.num_attributes = 1;
-    attribute = {};
-    attribute.id = driver_api::kClusterDimension;
-    for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant->cluster[axis];
   }
   void* pointers[kMaxArguments]; // filled only as far as the arguments go
   for (size_t i = 0; i < values.size(); ++i) pointers[i] = const_cast<uint64_t*>(&values[i]);

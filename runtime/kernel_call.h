@@ -12,6 +12,15 @@
 
 namespace ingot {
 
+/// A variant on a device.
+struct LoadedVariant {
+  driver_api::Function function = nullptr; ///< null: not among the prepared variants
+  int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
+  int64_t most_clusters = INT64_MAX;       ///< that run at once, of a variant with clusters
+
+  bool operator==(const LoadedVariant&) const = default;
+};
+
 struct KernelCall {
   const BoundVariant* variant = nullptr; ///< null: a tensor without elements, and nothing to launch
   driver_api::Function function = nullptr;
@@ -19,16 +28,27 @@ struct KernelCall {
   std::vector<uint64_t> values;         ///< of the arguments
   std::vector<driver_api::TensorMap> maps;
 
-  /// The call of `variant`, whose code is `function` and may have up to `shared_limit` bytes of
-  /// dynamic shared memory. Reuses the vectors of an earlier call. Errors: unsupported for sizes
-  /// that are too large for a launch, an argument or a tensor map, and for more shared memory than
-  /// `shared_limit`, naming the kernel.
+  /// The call of `variant` as loaded. Reuses the vectors of an earlier call. Errors: unsupported
+  /// for sizes that are too large for a launch, an argument or a tensor map, and for more shared
+  /// memory than the variant may have, naming the kernel.
   llvm::Error bind(const driver_api::Functions& driver, const BoundVariant& variant,
-                   driver_api::Function function, int64_t shared_limit,
-                   llvm::ArrayRef<int64_t> slots, llvm::ArrayRef<uint64_t> bases);
+                   const LoadedVariant& loaded, llvm::ArrayRef<int64_t> slots,
+                   llvm::ArrayRef<uint64_t> bases);
 
   /// Error: launch_error if the driver refuses it.
   llvm::Error enqueue(const driver_api::Functions& driver, Stream stream) const;
 };
+
+inline bool has_clusters(const BoundVariant& variant) {
+  return variant.cluster != std::array<unsigned, 3>{1, 1, 1};
+}
+
+/// The attribute of a launch whose blocks are in the variant's clusters.
+inline driver_api::LaunchAttribute cluster_attribute(const BoundVariant& variant) {
+  driver_api::LaunchAttribute attribute = {};
+  attribute.id = driver_api::kClusterDimension;
+  for (int axis = 0; axis < 3; ++axis) attribute.value.cluster[axis] = variant.cluster[axis];
+  return attribute;
+}
 
 } // namespace ingot

@@ -87,6 +87,8 @@ struct LaunchShape {
   std::array<Expr, 3> grid;
   std::array<Expr, 3> block;
   Expr shared_bytes;
+  /// Kernels with clusters loop over their work along x: a launch may start fewer clusters, and
+  /// should start no more than run at once.
   std::array<int64_t, 3> cluster = {1, 1, 1};
   int64_t max_threads = 0; ///< the __launch_bounds__ in the source
   int64_t min_blocks_per_sm = 1;

@@ -31,9 +31,10 @@ struct DeviceSpec {
   /// whitepaper) at 1.41 GHz. H100 and H200: measured with tiles of 64x64.
   double l2_bytes_per_second = 7.2e12;
   double shared_bytes_per_second = 19.5e12; ///< 128 bytes per clock and SM, sum over all SMs
-  /// SMs on which clusters of 4 and 8 blocks surely run. A cluster lies in one group of SMs and
-  /// does not fill it: 120 of the 132 SMs of an H100 and an H200 run such clusters.
-  int64_t clustered_sms() const { return sm_count * 7 / 8; }
+  /// SMs on which clusters of 4 and 8 blocks run at once. A cluster lies in one group of SMs and
+  /// does not fill it: 120 of the 132 SMs of an H100 and an H200 run such clusters. Where a card
+  /// runs fewer, the runtime launches fewer.
+  int64_t clustered_sms() const { return sm_count * 10 / 11; }
 };
 
 /// Shared memory, in bytes, that the system takes for each block of an SM, from compute capability

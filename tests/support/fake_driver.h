@@ -35,7 +35,8 @@ public:
   int num_sms = 108;
   int max_shared_bytes = 166912;
   int static_shared_bytes = 0;
-  size_t num_arguments = 0; ///< how many parameters launched kernels have
+  int most_clusters = 1 << 20; ///< that run at once
+  size_t num_arguments = 0;    ///< how many parameters launched kernels have
   driver_api::Result launch_result = 0;
   driver_api::Result load_result = 0; ///< of libraries
 

@@ -126,6 +126,18 @@ TEST_CASE("executable: a launch carries the size of clusters") {
   CHECK(f.driver.launches[0].cluster == std::array<unsigned, 3>{1, 1, 1});
 }
 
+TEST_CASE("executable: a launch starts no more clusters than run at once") {
+  Module module = small_module();
+  module.kernels[0].variants[0].launch.cluster = {2, 1, 1};
+  module.kernels[0].variants[0].launch.grid = {16, 1, 1};
+  SmallExecutable f(std::move(module));
+  SUBCASE("all") { f.driver.most_clusters = 8; }
+  SUBCASE("fewer") { f.driver.most_clusters = 3; }
+  REQUIRE(f.prepare(1, 1000) == "");
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches[0].grid[0] == unsigned(2 * f.driver.most_clusters));
+}
+
 TEST_CASE("executable: a refused launch carries the driver's words") {
   SmallExecutable f;
   REQUIRE(f.prepare(1, 1000) == "");
