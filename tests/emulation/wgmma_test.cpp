@@ -390,6 +390,15 @@ TEST_CASE("emulation: long stages behind a product of 16-bit operands run in ban
   CHECK(check_cases(cases) == "");
 }
 
+TEST_CASE("emulation: long stages behind a product of halves run in bands") {
+  const Case one = with_tile(wgmma("graph g(x: f32[70, 1100], param w: f32[264, 1100],"
+                                   " bias: f32[264]) {\n"
+                                   "  return hardtanh(gelu(tanh(swish(linear(x, w, bias))))) }"),
+                             MatmulPrecision::highest, {128, 128, 16, 3});
+  CHECK(schedules_of(one).find("in-bands") != std::string::npos);
+  CHECK(check_cases({one}) == "");
+}
+
 TEST_CASE("emulation: blocks share the k of tiles that a guard computes again") {
   const std::string skewed = "graph g(a: f32[70, 1100], b: f32[1100, 140], s: f32[1100]) {\n"
                              "  return relu(matmul(a * exp(s * 30.0),\n"
