@@ -360,6 +360,8 @@ llvm::Expected<Types> concat(const Site& site) {
     if (auto error = check_same_dtype(site, first, type)) return error;
     if (!differ_only_along(axis, first.shape, type.shape))
       return site.error("{} and {} differ outside axis {}", first.text(), type.text(), axis);
+  }
+  for (const Type& type : site.operands) {
     const Dim& dim = type.shape[axis];
     if (!dim.is_fixed() && site.operands.size() > 1)
       return site.error("axis {} of {} has the named extent {}, expected a number; the functions "

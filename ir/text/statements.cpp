@@ -140,7 +140,8 @@ bool Statements::starts_statement(const Token& first) const {
   if (is_word("return")) return true;
   if (!is(TokenKind::identifier)) return false;
   const bool is_line = token().location.line > previous().location.line;
-  const bool is_inside = open_brackets() > 0 || previous().kind == TokenKind::comma;
+  const bool is_inside = open_brackets() > 0 || previous().kind == TokenKind::comma ||
+                         previous().kind == TokenKind::colon;
   if (is_line && !is_inside && (is_update(ahead()) || !python_hint().empty())) return true;
   if (ahead().kind == TokenKind::assign)
     return !is_inside || (is_line && token().location.column <= first.location.column);
@@ -252,7 +253,11 @@ bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
     return unexpected("'='", fmt::format("; values do not change: write {0} = {0}.f(...)", name));
   if (is(TokenKind::colon))
     return unexpected("'='", fmt::format("; a value has the type of its formula: {} = ...", name));
-  return expect(TokenKind::assign, "'=', as in y = x + 1");
+  if (!expect(TokenKind::assign, "'=', as in y = x + 1")) return false;
+  if (!is(TokenKind::identifier) || ahead().kind != TokenKind::assign) return true;
+  names.push_back(token());
+  return error(token().begin, "a line has one '='; write {0} = ..., then {1} = {0}",
+               token().spelling, name);
 }
 
 bool Statements::parse_values(llvm::SmallVectorImpl<Expression>& values) {

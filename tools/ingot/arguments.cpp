@@ -61,20 +61,30 @@ bool is_architecture(llvm::StringRef name) {
       {"arch", "gpu", "sm", "gencode", "gpu-architecture", "gpu-name", "compute"}, name);
 }
 
-llvm::Error unknown_option(llvm::StringRef command, llvm::StringRef name) {
+/// `typed`: the option with its dashes, without a value.
+llvm::Error unknown_option(llvm::StringRef command, llvm::StringRef typed) {
+  const llvm::StringRef name = typed.ltrim('-');
   if (is_architecture(name) && llvm::cl::getRegisteredOptions().contains("target"))
     return make_error(
         ErrorCode::invalid_argument,
         "unknown option '{}': write --device=a100, h100, h200 or native for the card, "
         "--target=sm_80 for the family of instructions; `{} --help` lists the options",
-        dashed(name), command.str());
+        typed.str(), command.str());
   std::vector<llvm::StringRef> words;
   for (llvm::cl::Option* option : options()) words.push_back(option->ArgStr);
   const auto near = nearest_word(name, words);
   const std::string hint = near ? fmt::format(" did you mean '{}'?", dashed(*near)) : "";
   return make_error(ErrorCode::invalid_argument,
-                    "unknown option '{}':{} `{} --help` lists the options", dashed(name), hint,
+                    "unknown option '{}':{} `{} --help` lists the options", typed.str(), hint,
                     command.str());
+}
+
+/// True of `-oFILE`, as other compilers take it.
+bool is_letter_with_value(llvm::StringRef text) {
+  if (!text.consume_front("-") || text.size() < 2) return false;
+  const auto& known = llvm::cl::getRegisteredOptions();
+  const auto found = known.find(text.take_front(1));
+  return found != known.end() && found->second->getValueExpectedFlag() == llvm::cl::ValueRequired;
 }
 
 /// Options that are none, that lack their value or come twice; arguments too many.
@@ -99,10 +109,14 @@ llvm::Error check_arguments(llvm::StringRef command, llvm::ArrayRef<char*> argum
     const size_t equals = text.find('=');
     const llvm::StringRef name = text.take_front(equals).ltrim('-');
     auto found = known.find(name);
-    if (found == known.end()) return unknown_option(command, name);
+    const bool has_value_behind = found == known.end() && is_letter_with_value(text);
+    if (has_value_behind) found = known.find(name.take_front(1));
+    if (found == known.end()) return unknown_option(command, text.take_front(equals));
     const llvm::cl::Option& option = *found->second;
-    if (option.getNumOccurrencesFlag() == llvm::cl::Optional && ++seen[name] > 1)
-      return make_error(ErrorCode::invalid_argument, "{}: given more than once", dashed(name));
+    if (option.getNumOccurrencesFlag() == llvm::cl::Optional && ++seen[option.ArgStr] > 1)
+      return make_error(ErrorCode::invalid_argument, "{}: given more than once",
+                        dashed(option.ArgStr));
+    if (has_value_behind) continue;
     if (option.getValueExpectedFlag() != llvm::cl::ValueRequired) {
       if (equals == text.npos) continue;
       return make_error(ErrorCode::invalid_argument, "{}: expected no value, got '{}'",
@@ -147,6 +161,8 @@ std::optional<int> parse_arguments(int argc, char** argv, const char* overview) 
   set_program_name(argv[0]);
   remove_foreign_options(); // LLVM's --color among them
   color_option();
+  for (llvm::cl::Option* option : options())
+    if (option->ArgStr.size() == 1) option->setFormattingFlag(llvm::cl::Prefix);
   const llvm::ArrayRef<char*> arguments(argv + 1, static_cast<size_t>(argc - 1));
   if (asks_for_help(arguments)) {
     print_help(argv[0], overview);

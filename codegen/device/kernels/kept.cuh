@@ -18,7 +18,7 @@ namespace ingot {
 
 /// Waits until at most `pending` groups of this thread's copies are in flight. Above kPending it
 /// waits for more groups than that.
-template <i32 kPending = 7> INGOT_DEVICE void wait_for_copies(i32 pending) {
+template <i32 kPending> INGOT_DEVICE void wait_for_copies(i32 pending) {
   if constexpr (kPending == 0)
     ptx::cp_async_wait<0>();
   else if (pending >= kPending)
@@ -31,6 +31,7 @@ template <i32 kPending = 7> INGOT_DEVICE void wait_for_copies(i32 pending) {
 /// has at least one chunk and at most L::kRingSlots.
 template <class L> struct KeptChunks {
   static constexpr int kChunkBytes = L::kCols / L::kVec * L::kStepBytes * L::kThreads;
+  static constexpr i32 kMostPending = L::kRingSlots < 8 ? L::kRingSlots - 1 : 7;
   u8* base;
   i32 first = 0;     ///< the slot of the row's first chunk
   i32 arrived = 0;   ///< chunks of the row for whose copies this thread has waited
@@ -45,7 +46,7 @@ template <class L> struct KeptChunks {
     chunk.kept = slot(number);
     if (number < arrived) return;
     ++arrived;
-    wait_for_copies(--under_way);
+    wait_for_copies<kMostPending>(--under_way);
   }
   /// Behind the last walk of a row.
   INGOT_DEVICE void end_row() {
