@@ -167,7 +167,7 @@ static llvm::Expected<int64_t> most_clusters(const driver_api::Functions& driver
   int clusters = 0;
   if (llvm::Error error = call(driver, driver.most_clusters, &clusters, function, &config))
     return error;
-  return std::max(clusters, 1); // a launch says what is wrong
+  return std::max(clusters, 1); // if none fits, the launch has the error
 }
 
 llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
