@@ -267,4 +267,13 @@ TEST_CASE("emulation: every operation that orders rows in shared memory is neede
   REQUIRE(schedules_of(alone).find("slots 7") != std::string::npos);
   check_each(kWait, alone, 15);
   check_each(kCommit, alone, 15);
+  // The same in both blocks of a cluster.
+  Case together = alone;
+  together.spec = "graph g(x: f32[m, 66048]) { return x / sum(x, axis=1, keepdim=true) }";
+  together.choice.cluster = 2;
+  REQUIRE(schedules_of(together).find("cluster 2 slots 7") != std::string::npos);
+  check_each(kWait, together, 15);
+  check_each(kCommit, together, 15);
+  check_each(kArrival, together, 3);
+  check_each(kPhaseWait, together, 3);
 }
