@@ -245,6 +245,15 @@ TEST_CASE("emulation: every barrier of streamed rows is needed") {
       {"graph g(x: f32[m, 33000]) { return x / sum(x, axis=1, keepdim=true) }", {{{"m", 2}}}}, 2);
 }
 
+TEST_CASE("emulation: every barrier of results that one thread merges is needed") {
+  // Two tiles of 64 rows: one barrier before a result is merged, one behind, and one between tiles,
+  // which nobody needs here, because the threads that store a result have merged it.
+  Case first = {"graph g(x: bf16[600, 128]) { return argmax(x, axis=0) }"};
+  first.choice = {.tile_m = 64, .per_row = 16};
+  REQUIRE(schedules_of(first).find("streamed 64x512 threads 512 per-row 16 along-rows") == 0);
+  check_each(kBarrier, first, 2 + 1 + 2, {2});
+}
+
 TEST_CASE("emulation: every operation that orders rows in shared memory is needed") {
   // Three rows of one cluster, each merged once. A block has at most three chunks of a row.
   Case kept = {"graph g(x: f32[m, 16512]) { return layer_norm(x) }", {{{"m", 3}}}};

@@ -156,6 +156,13 @@ INGOT_DEVICE void merge_cluster(const TileContext& context, typename Reducer::St
   ++exchange.merges;
 }
 
+/// Whether one thread merges each result, and the others read it. Otherwise each thread merges its
+/// own kCount results. This needs a barrier less, but each thread reads so many states. An H200's
+/// argmax over the middle axis of bf16 [64, 1024, 1000] reads 512 bytes of them and takes 0.120 ms,
+/// and 0.088 if merged once; sums and maxima, with 128 bytes, hardly differ.
+template <class Plan, class State, int kCount>
+constexpr bool kMergesOnce = kCount * Plan::kWarps * int{sizeof(State)} >= 512;
+
 /// Merges the states of all threads of a block that share each result. Afterwards all of them hold
 /// it. No other code of this tile uses the scratch `region`.
 template <class Reducer, class Plan, int kCount>
@@ -173,10 +180,20 @@ INGOT_DEVICE void merge_threads(const TileContext& context,
         shared[warp * Plan::kPerTile + Plan::slot(context.thread, k)] = state[k];
     }
     context.barrier();
+    const auto merged = [&](int slot) {
+      return merge_warps<Reducer, 0, Plan::kWarps>(shared + slot, Plan::kPerTile);
+    };
+    if constexpr (kMergesOnce<Plan, State, kCount>) {
+#pragma unroll 1
+      for (int slot = context.thread; slot < Plan::kPerTile; slot += Plan::kThreads)
+        shared[slot] = merged(slot); // only this thread reads the slot's states
+      context.barrier();
 #pragma unroll
-    for (int k = 0; k < kCount; ++k)
-      state[k] = merge_warps<Reducer, 0, Plan::kWarps>(shared + Plan::slot(context.thread, k),
-                                                       Plan::kPerTile);
+      for (int k = 0; k < kCount; ++k) state[k] = shared[Plan::slot(context.thread, k)];
+    } else {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) state[k] = merged(Plan::slot(context.thread, k));
+    }
   }
 }
 

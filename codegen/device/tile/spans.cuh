@@ -15,6 +15,7 @@ template <class L, Span kSpan, int kWidth> struct SpanPlan;
 template <class L, Span kSpan, int kWidth> struct SharedResults {
   static constexpr sizes::Sharing kSharing = sizes::sharing_of(L::kSizes, kSpan, kWidth);
   static constexpr sizes::Results kResults = sizes::results_of(kSpan, kSharing);
+  static constexpr int kThreads = L::kThreads;
   static constexpr int kWarps = kSharing.warps;
   static constexpr int kCluster = L::kCluster;      ///< blocks that share each result
   static constexpr int kPerTile = kSharing.results; ///< results of the tile
