@@ -39,6 +39,7 @@ struct KernelCall {
   llvm::Error enqueue(const driver_api::Functions& driver, Stream stream) const;
 };
 
+/// Whether the blocks of a launch are in clusters of several.
 inline bool has_clusters(const BoundVariant& variant) {
   return variant.cluster != std::array<unsigned, 3>{1, 1, 1};
 }

@@ -170,7 +170,13 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
   return s.shared_bytes <= site.device.shared_per_block ? std::optional(s) : std::nullopt;
 }
 
-/// The fewest instructions of an element with which stages run in bands; none if they never do.
+/// Of a tile's stages.
+struct StageWork {
+  double instructions; ///< of an element
+  int64_t elements;    ///< of a thread
+};
+
+/// The least work with which stages run in bands; none if they never do.
 /// Bands read vectors along columns twice, and move registers. Measured straight and in bands, ms,
 /// by instructions of an element (docs/notes/performance_log.md). On an H100: `high`, 12 (5) 0.2138
 /// and 0.2191, 94 (37) 0.2330 and 0.2254, 95 (64) 0.3022 and 0.2440; bf16, 12 (5) 0.1726 and
@@ -179,12 +185,12 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
 /// work: 37 in bf16 takes 1.14 of the work for the kernel of sm_80 straight, and 0.89 in bands; 94
 /// in bf16 1.26 and 0.96. On an H200: `highest`, 37 (35) 1.446 and 1.473, 94 (37) 0.5897 and
 /// 0.5928, 95 (64) 0.5969 and 0.5924.
-std::optional<double> fewest_in_bands(ComputeType compute) {
+std::optional<StageWork> least_in_bands(ComputeType compute) {
   switch (compute) {
   case ComputeType::f16:
-  case ComputeType::bf16: return 32;
-  case ComputeType::f16x1: return 24;
-  case ComputeType::f16x3: return 48;
+  case ComputeType::bf16: return StageWork{32, 128};
+  case ComputeType::f16x1: return StageWork{24, 128};
+  case ComputeType::f16x3: return StageWork{48, 64};
   default: return std::nullopt;
   }
 }
@@ -192,11 +198,11 @@ std::optional<double> fewest_in_bands(ComputeType compute) {
 /// True if the code of a tile's stages in straight line is long: more than the instruction caches
 /// hold, and more work for NVRTC than the stages of sm_80.
 bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
-  const std::optional<double> fewest = fewest_in_bands(s.compute);
-  const int64_t least_elements = s.compute == ComputeType::f16x3 ? 64 : 128; // of a thread
-  if (!fewest || s.tile_m * s.tile_n / s.tile_threads() < least_elements) return false;
+  const std::optional<StageWork> least = least_in_bands(s.compute);
+  if (!least || s.tile_m * s.tile_n / s.tile_threads() < least->elements) return false;
   const auto value = [](const Expr& e) { return static_cast<double>(assumed(e)); };
-  return instructions_of_element(std::get<TileBody>(site.kernel.body), value) >= *fewest;
+  return instructions_of_element(std::get<TileBody>(site.kernel.body), value) >=
+         least->instructions;
 }
 
 /// `allowed`: operands that can be mapped are, and others are packed. `none`: all are packed.

@@ -255,7 +255,8 @@ bool Statements::parse_names(llvm::SmallVectorImpl<Token>& names) {
     return unexpected("'='", fmt::format("; a value has the type of its formula: {} = ...", name));
   if (!expect(TokenKind::assign, "'=', as in y = x + 1")) return false;
   if (!is(TokenKind::identifier) || ahead().kind != TokenKind::assign) return true;
-  names.push_back(token());
+  if (token().location.line > previous().location.line) return unexpected("a value");
+  names.push_back(token()); // poisoned with the others
   return error(token().begin, "a line has one '='; write {0} = ..., then {1} = {0}",
                token().spelling, name);
 }

@@ -52,6 +52,9 @@ constexpr Chain kWideChains[] = {
      "graph c(x: f32[700, 512], param w: f32[1024, 512], param b: f32[1024]) {\n"
      "  h = mish(gelu(hardtanh(linear(x, w, b))))\n"
      "  return group_norm(h, groups=16), mean(h, axis=0) }\n"},
+    {"long stages in bands alone",
+     "graph e(x: f32[700, 512], param w: f32[1024, 512], param b: f32[1024]) {\n"
+     "  return hardtanh(gelu(tanh(swish(linear(x, w, b))))) }\n"},
     {"few tiles of a long k, which blocks share",
      "graph s(x: bf16[250, 8200], w: bf16[300, 8200], b: bf16[300], y: f32[250, 4100],\n"
      "        v: f32[300, 4100], c: f32[300]) {\n"

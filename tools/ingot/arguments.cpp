@@ -161,7 +161,7 @@ std::optional<int> parse_arguments(int argc, char** argv, const char* overview) 
   set_program_name(argv[0]);
   remove_foreign_options(); // LLVM's --color among them
   color_option();
-  for (llvm::cl::Option* option : options())
+  for (llvm::cl::Option* option : options()) // LLVM's parser then takes -oFILE, too
     if (option->ArgStr.size() == 1) option->setFormattingFlag(llvm::cl::Prefix);
   const llvm::ArrayRef<char*> arguments(argv + 1, static_cast<size_t>(argc - 1));
   if (asks_for_help(arguments)) {

@@ -31,7 +31,7 @@ template <i32 kPending> INGOT_DEVICE void wait_for_copies(i32 pending) {
 /// has at least one chunk and at most L::kRingSlots.
 template <class L> struct KeptChunks {
   static constexpr int kChunkBytes = L::kCols / L::kVec * L::kStepBytes * L::kThreads;
-  static constexpr i32 kMostPending = L::kRingSlots < 8 ? L::kRingSlots - 1 : 7;
+  static constexpr i32 kMostPending = smaller(7, L::kRingSlots - 1); ///< that a wait tells apart
   u8* base;
   i32 first = 0;     ///< the slot of the row's first chunk
   i32 arrived = 0;   ///< chunks of the row for whose copies this thread has waited
