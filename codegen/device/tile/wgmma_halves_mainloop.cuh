@@ -30,20 +30,20 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     if (const i32 group = ptx::uniform(thread / sizes::kWarpgroup); group == 1) pass_issue(group);
   }
 
-  template <class AddResiduals, class Seen>
+  template <class SumResiduals, class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
-                                    AddResiduals add_residuals, Seen seen) {
+                                    SumResiduals sum_residuals, Seen seen) {
     const i32 group = ptx::uniform(thread / sizes::kWarpgroup);
     const u64 a = Source::first_a(ring, group), b = Source::first_b(ring);
-    Sums part, total;
+    Sums part, chunk; // chunk: the sum of the K that does not count in acc yet, with kTotals
     clear(acc);
-    if constexpr (kTotals) clear(total);
-    i32 since_total = 0;
+    if constexpr (kTotals) clear(chunk);
+    i32 in_chunk = 0;
     i32 left = Source::slots_of(k);
     if (left > 0) {
       ring.wait_until_full(place);
       // First, because few registers are in use.
-      if (Source::needs_residuals(ring, place)) add_residuals(acc);
+      if (Source::needs_residuals(ring, place)) sum_residuals(acc);
     }
     for (; left > 0; --left) {
       if (left == 1) seen();
@@ -63,16 +63,15 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
       ptx::pin(part);
       if (index_of(thread) % sizes::kWarpgroup == 0) ring.release(place);
       place.advance();
-      add(part, acc);
+      add(part, kTotals ? chunk : acc);
       if (left > 1) ring.wait_until_full(place);
       if constexpr (kTotals) {
-        if (++since_total < Config::kTotalEvery / Source::kTileK) continue;
-        add(acc, total);
-        clear(acc);
-        since_total = 0;
+        if (++in_chunk < Config::kTotalEvery / Source::kTileK && left > 1) continue;
+        add(chunk, acc);
+        clear(chunk);
+        in_chunk = 0;
       }
     }
-    if constexpr (kTotals) add(total, acc);
   }
 
 private:
