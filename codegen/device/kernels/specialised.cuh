@@ -156,7 +156,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     if constexpr (Source::kListsResiduals)
       Source::multiply(
           thread, k, ring, place, fragment.v[0],
-          [&](auto& sums) { Source::sum_residuals(params, place_of(unit), sums); }, seen);
+          [&](auto& sums) { Source::add_residuals(params, place_of(unit), sums); }, seen);
     else if constexpr (K::kMatmuls == 1)
       Source::multiply(thread, k, ring, place, fragment.v[0], seen);
     else

@@ -30,9 +30,9 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     if (const i32 group = ptx::uniform(thread / sizes::kWarpgroup); group == 1) pass_issue(group);
   }
 
-  template <class SumResiduals, class Seen>
+  template <class AddResiduals, class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
-                                    SumResiduals sum_residuals, Seen seen) {
+                                    AddResiduals add_residuals, Seen seen) {
     const i32 group = ptx::uniform(thread / sizes::kWarpgroup);
     const u64 a = Source::first_a(ring, group), b = Source::first_b(ring);
     Sums part, chunk; // chunk: the sum of the K that does not count in acc yet, with kTotals
@@ -43,7 +43,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     if (left > 0) {
       ring.wait_until_full(place);
       // First, because few registers are in use.
-      if (Source::needs_residuals(ring, place)) sum_residuals(acc);
+      if (Source::needs_residuals(ring, place)) add_residuals(acc);
     }
     for (; left > 0; --left) {
       if (left == 1) seen();

@@ -207,11 +207,10 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //   kListsResiduals                        whether rows list residuals; if not, the next three are
 //                                          missing
 //   begin(thread)                          by the threads of a tile, once, before the first tile
-//   multiply(thread, k, ring, place, acc, sum_residuals, seen)
-//                                          in place of the other: calls sum_residuals(acc) before
+//   multiply(thread, k, ring, place, acc, add_residuals, seen)
+//                                          in place of the other: calls add_residuals(acc) before
 //                                          the first products if the tile needs it
-//   sum_residuals(params, tile, acc)       by the threads of a tile: sets its sums to the products
-//                                          of residuals
+//   add_residuals(params, tile, acc)       by the threads of a tile: adds the products of residuals
 
 /// The slots of a source. Config gives kTileM, kTileN, kTileK, kRingSlots, kCluster and kInBands.
 /// kBlocks: of 64 rows, of a warpgroup. kGroups: warpgroups that share a tile.
@@ -296,7 +295,7 @@ struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharing
   }
 
   template <class Params>
-  static INGOT_DEVICE void sum_residuals(const Params& params, const TileContext& tile, Sums& acc) {
+  static INGOT_DEVICE void add_residuals(const Params& params, const TileContext& tile, Sums& acc) {
     const ResidualProducts<Layout, typename A::Packed, typename B::Packed> products = {
         A::packed(params), B::packed(params), tile};
     products.run(acc);
