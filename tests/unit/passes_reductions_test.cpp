@@ -143,6 +143,44 @@ TEST_CASE("merge_reductions: relaxed only") {
   check_stays(g, sum(mean(g.x, {2}), {1}), MathMode::relaxed);
 }
 
+TEST_CASE("hoist_factors: factors that the reduced elements share leave sums and means") {
+  Reductions g;
+  const ValueId y = g.input("y", {4, 6, 8}), r = g.input("r", {4}), s = g.input("s", {8});
+  const ValueId rows = g.broadcast(g.reshape(r, {4, 1, 1}), {4, 6, 8});
+  const auto product = [&](OpKind kind, ValueId a, ValueId b) { return g.op(kind, {a, b}); };
+  const ValueId quotient = product(OpKind::div, g.x, rows);
+  for (OpKind kind : {OpKind::sum, OpKind::mean}) {
+    const ValueId before = g.reduce(kind, product(OpKind::mul, quotient, y), {1, 2});
+    const ValueId of_products = g.reduce(kind, product(OpKind::mul, g.x, y), {1, 2});
+    check_becomes(g, before, product(OpKind::div, of_products, r), MathMode::relaxed);
+    check_stays(g, before, MathMode::strict);
+  }
+  // A result for each of several elements of the factor.
+  const ValueId columns = g.broadcast(s, {4, 6, 8});
+  check_becomes(g, g.reduce(OpKind::sum, product(OpKind::mul, g.x, columns), {1}),
+                product(OpKind::mul, g.reduce(OpKind::sum, g.x, {1}), g.broadcast(s, {4, 8})),
+                MathMode::relaxed);
+}
+
+TEST_CASE("hoist_factors: not from values with other uses, and not where they vary or overflow") {
+  Reductions g;
+  const ValueId s = g.input("s", {8});
+  const ValueId columns = g.broadcast(s, {4, 6, 8});
+  const ValueId scaled = g.op(OpKind::mul, {g.x, columns});
+  check_stays(g, g.reduce(OpKind::sum, scaled, {2}), MathMode::relaxed);
+  const ValueId sum = g.reduce(OpKind::sum, scaled, {1});
+  const Graph shared = g.with_outputs({sum, scaled});
+  CHECK(equivalent(run_all(shared), shared));
+  // Sums of f16 would overflow.
+  const ValueId half = g.input("half", {4, 8}, DType::f16), row = g.input("row", {4}, DType::f16);
+  const ValueId rows = g.broadcast(g.reshape(row, {4, 1}), {4, 8});
+  check_stays(g, g.reduce(OpKind::sum, g.op(OpKind::mul, {half, rows}), {1}), MathMode::relaxed);
+  // No element reduced: 0 times a factor is 0 only if the factor is finite.
+  const ValueId named = g.input("named", {4, Dim::named("n")}),
+                spread = g.broadcast(g.column, {4, Dim::named("n")});
+  check_stays(g, g.reduce(OpKind::sum, g.op(OpKind::mul, {named, spread}), {1}), MathMode::relaxed);
+}
+
 TEST_CASE("push_down_reductions: the sum of a linear layer's features") {
   GraphMaker g;
   ValueId x = g.input("x", {64, 32});
