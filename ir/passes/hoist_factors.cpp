@@ -9,10 +9,13 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace ingot {
 namespace {
 
-/// A value that multiplies or divides a product. In the new graph.
+/// A value of the new graph that multiplies or divides a product.
 struct Factor {
   ValueId value;
   bool divides;
@@ -26,18 +29,19 @@ public:
   }
 
   /// The reduction of the factors that vary, times the shared ones. None if there is no shared
-  /// factor, or if only numbers are multiplied.
+  /// factor, or if no tensor that varies is multiplied: nothing is made then.
   Replacement hoisted() {
-    const auto is_matrix = [&](const Factor& factor) {
+    const auto multiplies = [&](const Factor& factor) {
       return !factor.divides && rewriter_.type(factor.value).rank() > 0;
     };
-    const auto first = llvm::find_if(varying_, is_matrix);
+    const auto first = llvm::find_if(varying_, multiplies);
     if (shared_.empty() || first == varying_.end()) return {};
     std::rotate(varying_.begin(), first, first + 1);
     ValueId product = varying_.front().value;
     for (const Factor& factor : llvm::drop_begin(varying_)) product = times(product, factor);
     ValueId result = rewriter_.make(candidate_.kind(), {product}, candidate_.op.attributes);
-    for (const Factor& factor : shared_) result = times(result, factor);
+    for (const Factor& factor : shared_)
+      result = times(result, {of_results(factor.value), factor.divides});
     return {result};
   }
 
@@ -54,19 +58,20 @@ private:
       return;
     }
     const ValueId value = rewriter_.mapped(source);
-    if (const auto shared = shared_value(value))
-      shared_.push_back({*shared, divides});
-    else
-      varying_.push_back({value, divides});
+    (is_shared(value) ? shared_ : varying_).push_back({value, divides});
   }
 
-  /// One element of `value` for each result, if all that are reduced to it are the same. Numbers
-  /// are left to merge_reductions, which knows their size.
-  std::optional<ValueId> shared_value(ValueId value) const {
-    if (rewriter_.kind(value) != OpKind::broadcast) return std::nullopt;
-    const Unrepeated one = without_repeats(rewriter_, value, reduced_axes(candidate_.op));
-    if (!one.axes.empty()) return std::nullopt;
-    return rewriter_.broadcast(one.value, candidate_.type.shape);
+  /// Whether all elements of `value` that are reduced to one result are the same. Numbers do not
+  /// count: merge_reductions looks at their size before it moves them.
+  bool is_shared(ValueId value) const {
+    return rewriter_.kind(value) == OpKind::broadcast &&
+           without_repeats(rewriter_, value, reduced_axes(candidate_.op)).axes.empty();
+  }
+
+  /// The element of a shared factor for each result.
+  ValueId of_results(ValueId factor) {
+    const Unrepeated one = without_repeats(rewriter_, factor, reduced_axes(candidate_.op));
+    return rewriter_.broadcast(rewriter_.reshape(one.value, one.shape), candidate_.type.shape);
   }
 
   ValueId times(ValueId product, const Factor& factor) {

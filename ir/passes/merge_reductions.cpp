@@ -67,7 +67,7 @@ Replacement drop_repeats(GraphRewriter& rewriter, const Candidate& candidate) {
   if (!info(kind).is_linear() || rewriter.kind(operand) != OpKind::broadcast) return {};
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
   if (!x.repeats.is_fixed()) return {}; // unknown, and perhaps 0
-  ValueId result = x.value;
+  ValueId result = rewriter.reshape(x.value, x.shape);
   if (!x.axes.empty()) result = rewriter.make(kind, {result}, ReduceAttributes{x.axes});
   if (kind == OpKind::sum) {
     result = scale(rewriter, result, static_cast<double>(x.repeats.fixed()));

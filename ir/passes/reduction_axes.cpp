@@ -27,14 +27,13 @@ Axes shift_axes(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> dropped) {
   return shifted;
 }
 
-Unrepeated without_repeats(GraphRewriter& rewriter, ValueId broadcast,
+Unrepeated without_repeats(const GraphRewriter& rewriter, ValueId broadcast,
                            llvm::ArrayRef<int64_t> axes) {
   ValueId value = rewriter.operand(broadcast);
   const Shape from = rewriter.type(value).shape;
   const Shape to = rewriter.type(broadcast).shape;
   auto offset = static_cast<int64_t>(to.size() - from.size());
-  Unrepeated result{value, {}, 1};
-  Shape kept;
+  Unrepeated result{value, {}, {}, 1};
   for (int64_t axis = 0; axis < static_cast<int64_t>(to.size()); ++axis) {
     bool is_reduced = llvm::is_contained(axes, axis);
     bool is_repeated = axis < offset || !(from[axis - offset] == to[axis]);
@@ -43,10 +42,9 @@ Unrepeated without_repeats(GraphRewriter& rewriter, ValueId broadcast,
       continue;
     }
     if (axis < offset) continue;
-    if (is_reduced) result.axes.push_back(static_cast<int64_t>(kept.size()));
-    kept.push_back(from[axis - offset]);
+    if (is_reduced) result.axes.push_back(static_cast<int64_t>(result.shape.size()));
+    result.shape.push_back(from[axis - offset]);
   }
-  result.value = rewriter.reshape(value, kept);
   return result;
 }
 

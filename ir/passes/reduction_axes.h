@@ -20,14 +20,16 @@ Axes join_axes(llvm::ArrayRef<int64_t> inner, llvm::ArrayRef<int64_t> outer, int
 /// common.
 Axes shift_axes(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> dropped);
 
-/// The reduction that remains for a broadcast value. Reducing `value` over `axes`, which may be
-/// empty, gives a value that broadcasts to the original result, except for the number of repeats.
+/// The reduction that remains for a broadcast value. Reducing `value`, reshaped to `shape`, over
+/// `axes`, which may be empty, gives a value that broadcasts to the original result, except for the
+/// number of repeats.
 struct Unrepeated {
   ValueId value;
+  Shape shape;
   Axes axes;
   Dim repeats; ///< how often the broadcast repeated each reduced element
 };
-Unrepeated without_repeats(GraphRewriter& rewriter, ValueId broadcast,
+Unrepeated without_repeats(const GraphRewriter& rewriter, ValueId broadcast,
                            llvm::ArrayRef<int64_t> axes);
 
 } // namespace ingot

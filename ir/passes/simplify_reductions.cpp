@@ -163,9 +163,9 @@ Replacement hoist_broadcast(GraphRewriter& rewriter, const Candidate& candidate)
   Unrepeated x = without_repeats(rewriter, operand, reduced_axes(candidate.op));
   if (!x.repeats.is(1) && !is_extremum(candidate.kind())) return {};
   if (!x.repeats.is_fixed()) return {}; // there may be none
-  Replacement results = {x.value};
+  Replacement results = {rewriter.reshape(x.value, x.shape)};
   if (!x.axes.empty()) {
-    results = rewriter.make_all(candidate.kind(), {x.value}, ReduceAttributes{x.axes});
+    results = rewriter.make_all(candidate.kind(), {results[0]}, ReduceAttributes{x.axes});
   }
   for (ValueId& value : results) value = rewriter.broadcast(value, candidate.type.shape);
   return results;

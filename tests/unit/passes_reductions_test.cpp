@@ -171,6 +171,16 @@ TEST_CASE("hoist_factors: not from values with other uses, and not where they va
   const ValueId sum = g.reduce(OpKind::sum, scaled, {1});
   const Graph shared = g.with_outputs({sum, scaled});
   CHECK(equivalent(run_all(shared), shared));
+  // A pass that finds nothing leaves the graph alone, or the rounds would not end.
+  const ValueId rows_of_x = g.broadcast(g.reshape(g.column, {4, 1, 1}), {4, 6, 8});
+  const ValueId part = g.broadcast(g.input("part", {4, 1, 8}), {4, 6, 8});
+  for (const ValueId value :
+       {g.op(OpKind::div, {rows_of_x, g.x}), g.op(OpKind::mul, {g.x, part})}) {
+    const Graph kept = g.with_outputs({g.reduce(OpKind::sum, value, {1, 2})});
+    CHECK(identical(run(hoist_factors, kept), kept));
+  }
+  const Graph repeated = g.with_outputs({g.reduce(OpKind::sum, part, {1, 2})});
+  CHECK(identical(run(simplify_reductions, repeated, MathMode::strict), repeated));
   // Sums of f16 would overflow.
   const ValueId half = g.input("half", {4, 8}, DType::f16), row = g.input("row", {4}, DType::f16);
   const ValueId rows = g.broadcast(g.reshape(row, {4, 1}), {4, 8});

@@ -35,7 +35,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
                                     AddResiduals add_residuals, Seen seen) {
     const i32 group = ptx::uniform(thread / sizes::kWarpgroup);
     const u64 a = Source::first_a(ring, group), b = Source::first_b(ring);
-    Sums part, chunk; // chunk: the sum of the K that does not count in acc yet, with kTotals
+    Sums part, chunk; // with kTotals, chunk sums kTotalEvery of K, and then goes to acc
     clear(acc);
     if constexpr (kTotals) clear(chunk);
     i32 in_chunk = 0;
