@@ -105,16 +105,24 @@ llvm::SmallVector<Range, 2> reduction_ranges_or_empty(OpKind kind, const Range& 
   }
 }
 
+/// The number of elements that a reduction reduces to one, at most.
+double reduced_elements(const Graph& graph, const Op& op) {
+  Dim elements = 1;
+  for (int64_t axis : graph.attributes<ReduceAttributes>(op).axes)
+    elements = elements * graph.type(op.operands[0]).shape[axis];
+  return elements.is_fixed() ? static_cast<double>(elements.fixed()) : 0x1p63;
+}
+
 /// The range of each result.
-llvm::SmallVector<Range, 2> reduction_ranges(OpKind kind, const Range& x) {
+llvm::SmallVector<Range, 2> reduction_ranges(OpKind kind, const Range& x, double elements) {
   switch (kind) {
   case OpKind::reduce_max:
   case OpKind::reduce_min: return {x};
   case OpKind::mean: return {x.low >= 0 ? Range{x.low / 2, kInf} : mean_range(x)};
   // No element decreases the sum.
   case OpKind::sum: return {x.low >= 0 ? Range{x.low / 2, kInf} : Range{}};
-  // The greatest element contributes exp(0), and there are fewer than 2^63 elements.
-  case OpKind::max_sumexp: return {x, Range{1 - kSlack, 0x1p64}};
+  // The greatest element contributes exp(0), and no other one contributes more.
+  case OpKind::max_sumexp: return {x, Range{1 - kSlack, elements * (1 + kSlack)}};
   case OpKind::moments: return {mean_range(x), Range{0, kInf}};
   default: return {Range{}};
   }
@@ -136,8 +144,9 @@ llvm::SmallVector<Range, 2> result_ranges(const Graph& graph, const Op& op,
   }
   case OpClass::elementwise: return {elementwise_range(op, x)};
   case OpClass::reduce:
-    return may_reduce_nothing(graph, op) ? reduction_ranges_or_empty(op.kind, x[0])
-                                         : reduction_ranges(op.kind, x[0]);
+    return may_reduce_nothing(graph, op)
+               ? reduction_ranges_or_empty(op.kind, x[0])
+               : reduction_ranges(op.kind, x[0], reduced_elements(graph, op));
   case OpClass::gather: return {x[0]}; // out of range gives NaN
   case OpClass::movement: {
     Range all = x[0];
