@@ -74,6 +74,7 @@ enum : uint16_t {
   short_form = 1 << 8,
   scalar = 1 << 9,
   shaped = 1 << 10,
+  rescales = 1 << 11,
 };
 } // namespace op_trait
 
@@ -100,6 +101,7 @@ struct OpInfo {
   bool needs_positive() const { return (traits & op_trait::positive) != 0; }
   bool rounds_literals() const { return (traits & op_trait::rounds_literals) != 0; }
   bool has_short_form() const { return (traits & op_trait::short_form) != 0; }
+  bool rescales() const { return (traits & op_trait::rescales) != 0; }
   bool is_scalar() const { return (traits & op_trait::scalar) != 0; }
   bool is_shaped() const { return (traits & op_trait::shaped) != 0; }
 };

@@ -80,7 +80,7 @@ struct Trial {
 /// The questions of fusion about the machine. They are answered by the schedules of a group's
 /// kernel, which are chosen from its outline.
 FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpec& device,
-                       const ScheduleOptions& options) {
+                       const ScheduleOptions& options, MathMode math) {
   const auto try_group = [&, options](const Group& group) {
     Kernel outline = outline_kernel({graph, ranges, group});
     auto schedules = choose_schedules({graph, group, outline, device, options});
@@ -88,6 +88,7 @@ FusionLimits limits_of(const Graph& graph, const Ranges& ranges, const DeviceSpe
   };
   FusionLimits limits;
   limits.blocks_to_fill = device.sm_count;
+  limits.reassociates = math != MathMode::strict;
   limits.rates = machine_rates(device);
   limits.obstacle = [try_group](const Group& group) -> std::optional<Reason> {
     Trial trial = try_group(group);
@@ -133,8 +134,9 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   if (!rewritten) return rewritten.takeError();
 
   const Ranges ranges = find_ranges(*rewritten);
-  auto plan = plan_fusion(*rewritten, limits_of(*rewritten, ranges, target->device,
-                                                schedule_options(options, target->family)));
+  auto plan =
+      plan_fusion(*rewritten, limits_of(*rewritten, ranges, target->device,
+                                        schedule_options(options, target->family), options.math));
   if (!plan) return diagnose(plan.takeError(), graph);
   if (auto error = verify(*plan, *rewritten)) return error;
   choose_storage(*rewritten, *plan);

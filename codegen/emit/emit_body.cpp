@@ -5,6 +5,7 @@
 #include "codegen/emit/mainloops.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/visit.h"
 #include "codegen/kernel/walks.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,13 +18,21 @@ namespace {
 
 class BodyWriter {
 public:
-  BodyWriter(CodeWriter& out, const EmitContext& context, const TileBody& body)
+  /// `reads`: the widths of the body's reads.
+  BodyWriter(CodeWriter& out, const EmitContext& context, const TileBody& body,
+             llvm::ArrayRef<VariantNumber> reads)
       : out_(out), context_(context), spell_(context.spell), body_(body),
-        functors_(context, body.frame, kStageCoordinates, context.numbers.reads, names_) {}
+        functors_(context, body.frame, kStageCoordinates, reads, names_) {}
 
   void run();
+  /// Writes the tile of a computed operand as the struct `name`.
+  void run_tile(const ComputedTile& tile, const std::string& name);
+  /// The struct of a stage that yields results.
+  const std::string& name_of(uint32_t stage) const { return names_.at(stage); }
 
 private:
+  void write_stages();
+  void write(const CarriedStage& stage, const std::string& note);
   void write(const MapStage& stage, const std::string& note);
   void write(const ReduceStage& stage, const std::string& note);
   void write(const StoreStatesStage& stage, const std::string& note);
@@ -54,9 +63,10 @@ private:
   const TileBody& body_;
   std::map<uint32_t, std::string> names_; ///< the structs of stages that yield results
   FunctorWriter functors_;
-  std::vector<std::string> types_; ///< the types of the stages
-  uint32_t number_ = 0;            ///< the number of the current stage
-  size_t stores_ = 0;              ///< the number of stores so far
+  std::vector<std::string> types_;   ///< the types of the stages
+  uint32_t number_ = 0;              ///< the number of the current stage
+  std::unique_ptr<BodyWriter> tile_; ///< that of the computed operand
+  size_t stores_ = 0;                ///< the number of stores so far
 };
 
 /// The functor of `value`. It gets the name `wanted`, unless a slot holds the value.
@@ -92,7 +102,13 @@ void BodyWriter::write(const ReduceStage& stage, const std::string& note) {
                    spell_.integer(stage.position));
   }
   names_[number_] = name;
-  types_.push_back(fmt::format("Reduce<{}>", name));
+  types_.push_back(stage.summands ? fmt::format("RunningReduce<{}, {}>", name, *stage.summands)
+                                  : fmt::format("Reduce<{}>", name));
+}
+
+void BodyWriter::write(const CarriedStage& stage, const std::string&) {
+  const std::string& name = names_[number_] = tile_->name_of(stage.stage);
+  types_.push_back(fmt::format("Carried<{}>", name));
 }
 
 void BodyWriter::write(const StoreStatesStage& stage, const std::string&) {
@@ -172,6 +188,13 @@ void BodyWriter::write_source() {
   }
   static const char* const names[] = {"MatrixA", "MatrixB", "SecondA", "SecondB"};
   std::vector<std::string> sources;
+  if (const ComputedTile* tile = computed_tile(body_)) {
+    tile_ = std::make_unique<BodyWriter>(out_, context_, tile->body, context_.numbers.tile_reads);
+    tile_->run_tile(*tile, "TileA");
+    write_operand_matrix(out_, context_, body_.mainloops.front().operands[1], 2, "MatrixB");
+    out_.line("using Source = typename V::template Mainloop<TileA, MatrixB>;");
+    return;
+  }
   for (size_t m = 0; m < body_.mainloops.size(); ++m) {
     for (size_t side : {0, 1})
       write_operand_matrix(out_, context_, body_.mainloops[m].operands[side], 2 * m + side,
@@ -244,12 +267,40 @@ void BodyWriter::write_grid() {
                              spell_.parameter(split->arrivals)));
 }
 
-void BodyWriter::run() {
-  write_source();
+void BodyWriter::write_stages() {
   for (const Stage& stage : body_.stages) {
     std::visit([&](const auto& step) { write(step, stage.note); }, stage.step);
     ++number_;
   }
+}
+
+void BodyWriter::run_tile(const ComputedTile& tile, const std::string& name) {
+  const Mainloop& product = body_.mainloops.front();
+  write_operand_matrix(out_, context_, product.operands[0], 0, "InnerA");
+  write_operand_matrix(out_, context_, product.operands[1], 1, "InnerB");
+  write_stages();
+  const std::string value = functor("Element", tile.element);
+  std::vector<std::string> admits;
+  for (const Condition& condition : tile.admits) {
+    admits.push_back(unique("Admitted"));
+    auto block = out_.block("struct " + admits.back(), "};");
+    write_function(out_, "bool holds(const Params& p, i64 batch, i64 row, i64 col)",
+                   spell_.all_of({condition}));
+  }
+  out_.line("/// Operand A, computed step by step along K");
+  auto block = out_.block("struct " + unique(name), "};");
+  out_.line("using A = InnerA;");
+  out_.line("using B = InnerB;");
+  write_number("depth", product.depth);
+  out_.line("static constexpr int kSlots = {};", std::max(body_.tile_slots, 1));
+  write_list(out_, "using Stages = List<", types_, ">;");
+  out_.line("using Value = {};", value);
+  write_list(out_, "using Admits = List<", admits, ">;");
+}
+
+void BodyWriter::run() {
+  write_source();
+  write_stages();
   out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
             std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
@@ -305,7 +356,7 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
 }
 
 void write_tile_body(CodeWriter& out, const EmitContext& context, const TileBody& body) {
-  BodyWriter(out, context, body).run();
+  BodyWriter(out, context, body, context.numbers.reads).run();
 }
 
 void write_packing_body(CodeWriter& out, const EmitContext& context, const PackingBody& body) {

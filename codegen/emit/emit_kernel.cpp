@@ -4,6 +4,7 @@
 
 #include "codegen/emit/emit_body.h"
 #include "codegen/emit/mainloops.h"
+#include "codegen/kernel/visit.h"
 #include "src/support/error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -152,12 +153,19 @@ std::string title(const Kernel& kernel) {
                      : body->mainloops.size() > 1 ? "products"
                                                   : "product";
   int words = 0;
-  for (const Stage& stage : body->stages) {
-    const Reducer* reducer = nullptr;
-    if (const auto* reduce = std::get_if<ReduceStage>(&stage.step)) reducer = &reduce->reducer;
-    if (const auto* scan = std::get_if<ScanStage>(&stage.step)) reducer = &scan->reducer;
-    if (reducer && ++words <= 3) text += "_" + info(reducer->op).name.str();
+  const auto add_reductions = [&](const TileBody& of) {
+    for (const Stage& stage : of.stages) {
+      const Reducer* reducer = nullptr;
+      if (const auto* reduce = std::get_if<ReduceStage>(&stage.step)) reducer = &reduce->reducer;
+      if (const auto* scan = std::get_if<ScanStage>(&stage.step)) reducer = &scan->reducer;
+      if (reducer && ++words <= 3) text += "_" + info(reducer->op).name.str();
+    }
+  };
+  if (const ComputedTile* tile = computed_tile(*body)) {
+    add_reductions(tile->body);
+    text += "_product";
   }
+  add_reductions(*body);
   return text;
 }
 

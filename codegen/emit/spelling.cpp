@@ -3,6 +3,7 @@
 #include "codegen/emit/spelling.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/visit.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -36,6 +37,12 @@ std::map<std::string, Expr> extents_of(const Kernel& kernel) {
   set(Coordinate::mn, max(body.rows, body.columns));
   Expr depth;
   for (const Mainloop& mainloop : body.mainloops) depth = max(depth, mainloop.depth);
+  if (const ComputedTile* tile = computed_tile(body)) {
+    // The columns of the tile are K of the product behind it.
+    set(Coordinate::col, max(body.columns, depth));
+    set(Coordinate::mn, max(max(body.rows, body.columns), depth));
+    depth = max(depth, tile->body.mainloops.front().depth);
+  }
   set(Coordinate::k, depth);
   return extents;
 }

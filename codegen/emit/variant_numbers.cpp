@@ -2,6 +2,7 @@
 // See variant_numbers.h.
 #include "codegen/emit/variant_numbers.h"
 
+#include "codegen/kernel/visit.h"
 #include "codegen/kernel/widths.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -81,12 +82,17 @@ VariantNumbers::VariantNumbers(const Kernel& kernel) {
     return;
   }
   const auto& body = std::get<TileBody>(kernel.body);
-  for (const Mainloop& mainloop : body.mainloops)
-    for (const MatrixOperand& operand : mainloop.operands)
-      operands.push_back(maker.operand(operand, operands.size()));
-  for (const MemoryRead& read : body.frame.reads)
-    reads.push_back(maker.vec(
-        [&](const Schedule& s) { return read_width(read.map, maker.dtype(read.parameter), s); }));
+  for (const MatrixOperand* operand : matrix_operands(body))
+    operands.push_back(maker.operand(*operand, operands.size()));
+  const auto widths = [&](const PointFrame& frame) {
+    std::vector<VariantNumber> numbers;
+    for (const MemoryRead& read : frame.reads)
+      numbers.push_back(maker.vec(
+          [&](const Schedule& s) { return read_width(read.map, maker.dtype(read.parameter), s); }));
+    return numbers;
+  };
+  reads = widths(body.frame);
+  if (const ComputedTile* tile = computed_tile(body)) tile_reads = widths(tile->body.frame);
   for (const Stage& stage : body.stages)
     if (const auto* store = std::get_if<StoreStage>(&stage.step))
       stores.push_back(maker.store(*store));
@@ -110,6 +116,7 @@ std::vector<std::string> VariantNumbers::declarations(size_t v) const {
     llvm::for_each(operand.prologue, add);
   }
   llvm::for_each(reads, add);
+  llvm::for_each(tile_reads, add);
   for (const StoreNumbers& store : stores) {
     add(store.vec);
     add(store.staged);

@@ -28,10 +28,11 @@ struct StoreNumbers {
 struct VariantNumbers {
   explicit VariantNumbers(const Kernel& kernel);
 
-  std::vector<VariantNumber> reads;     ///< one per read of the stages' frame
-  std::vector<OperandNumbers> operands; ///< A and B of each matmul
-  std::vector<StoreNumbers> stores;     ///< one per storing stage, in order
-  VariantNumber per_row;                ///< threads of a row of a kernel that packs
+  std::vector<VariantNumber> reads;      ///< one per read of the stages' frame
+  std::vector<VariantNumber> tile_reads; ///< those of a computed operand's stages
+  std::vector<OperandNumbers> operands;  ///< in the order of matrix_operands()
+  std::vector<StoreNumbers> stores;      ///< one per storing stage, in order
+  VariantNumber per_row;                 ///< threads of a row of a kernel that packs
 
   /// The declarations of variant `v`, one line each.
   std::vector<std::string> declarations(size_t v) const;

@@ -2,6 +2,7 @@
 // See build_body.h.
 #include "codegen/kernel/build_body.h"
 
+#include "codegen/kernel/admitted.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/ownership.h"
@@ -26,6 +27,14 @@ public:
         points_(sources_, body.frame, stage_coordinates(site.group)) {}
 
   void run();
+  /// Builds the stages of a computed operand's tile. Returns the expression of `element`, and in
+  /// `admits` the points where it is not 0.
+  PointExpr run_tile(ValueId element, std::vector<Condition>& admits);
+  /// The stage that yields the results of each reduction.
+  const std::map<OpId, uint32_t>& results() const { return results_; }
+  /// Adds the results of the reductions of a computed operand, and applies its row factors.
+  /// `stages`: those of the tile.
+  void take_operand(const std::map<OpId, uint32_t>& stages);
 
 private:
   /// Targets in order, without duplicates.
@@ -192,6 +201,50 @@ void StageBuilder::add_reduction(const Reduction& r, TileValue target) {
        op_line(graph_, graph_.op(r.op))});
 }
 
+/// The value that is exp(x - max) of a reduction's elements x.
+ValueId summand_of(const Graph& graph, const Group& group, OpId reduction) {
+  const Op& reduce = graph.op(reduction);
+  for (OpId id : group.ops) {
+    const Op& op = graph.op(id);
+    if (op.kind != OpKind::exp) continue;
+    const Op& below = graph.producer(op.operands[0]);
+    if (below.kind == OpKind::sub && below.operands[0] == reduce.operands[0] &&
+        root_of(graph, below.operands[1]) == reduce.results[0])
+      return op.results[0];
+  }
+  llvm_unreachable("fusion found it");
+}
+
+PointExpr StageBuilder::run_tile(ValueId element, std::vector<Condition>& admits) {
+  slots_.push_back(TileValue::value(graph_.op(group_.matmuls.front().op).results[0]));
+  body_.tile_slots = 1;
+  for (const Reduction& r : group_.reductions) {
+    const TileValue target = values_.source(r.op, 0);
+    if (target != slots_.front()) {
+      PointExpr value = evaluated(target);
+      admits = admitted_points(value);
+      body_.stages.push_back({MapStage{0, std::move(value)}, ""});
+      slots_.front() = target;
+    }
+    add_results(r.op, ReduceStage{reducer_of(graph_, r.op), ReduceSpan::row, 0, dim_expr(r.extent),
+                                  dense(r.reduced), evaluated(target), 0});
+    slots_.front() = TileValue::value(summand_of(graph_, group_, r.op));
+  }
+  return evaluated(TileValue::value(element));
+}
+
+void StageBuilder::take_operand(const std::map<OpId, uint32_t>& stages) {
+  const ComputedOperand& operand = *group_.computed;
+  for (const auto& [op, stage] : stages) add_results(op, CarriedStage{stage});
+  if (operand.factors.empty()) return;
+  const Matmul& matmul = group_.matmuls.front();
+  const DType dtype = graph_.type(graph_.op(matmul.op).results[0]).dtype;
+  body_.stages.push_back(
+      {MapStage{0, points_.build_factors(dtype, operand.factors,
+                                         group_.space.extent(matmul.contraction))},
+       ""});
+}
+
 void StageBuilder::add_scan(OpId op) {
   const auto& scan = graph_.attributes<ScanAttributes>(graph_.op(op));
   add_results(op, ScanStage{reducer_of(graph_, op), scan.exclusive, scan.reverse,
@@ -255,21 +308,57 @@ Reducer reducer_of(const Graph& graph, OpId op) {
   return {graph.op(op).kind, graph.type(graph.op(op).operands[0]).dtype};
 }
 
-TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
-  const auto& [graph, ranges, group] = site;
+namespace {
+
+/// The extents of a group's domain.
+void set_domain(const Group& group, TileBody& body) {
   const auto extent = [&](const AtomList& factors) {
     return dim_expr(group.space.extent(factors));
   };
-  const TileValues values(graph, group);
-  TileBody body;
   body.batch = extent(group.domain.batch);
   body.rows = extent(group.domain.rows);
   body.columns = extent(group.domain.columns);
-  for (const auto& [number, matmul] : llvm::enumerate(group.matmuls))
-    body.mainloops.push_back({{matrix_operand(site, parameters, values, {number, 0}),
-                               matrix_operand(site, parameters, values, {number, 1})},
-                              extent(matmul.contraction)});
-  StageBuilder(site, parameters, values, body).run();
+}
+
+/// The tile of a computed operand. `stages` receives the stages of its reductions.
+ComputedTile build_tile(const GroupSite& site, const BodyParameters& parameters,
+                        std::map<OpId, uint32_t>& stages) {
+  const ComputedOperand& operand = *site.group.computed;
+  const Group& group = *operand.tile;
+  const GroupSite inner = {site.graph, site.ranges, group};
+  const TileValues values(site.graph, group);
+  ComputedTile tile;
+  set_domain(group, tile.body);
+  tile.body.mainloops.push_back({{matrix_operand(inner, parameters, values, {0, 0}),
+                                  matrix_operand(inner, parameters, values, {0, 1})},
+                                 dim_expr(group.space.extent(group.matmuls.front().contraction)),
+                                 nullptr});
+  StageBuilder builder(inner, parameters, values, tile.body);
+  tile.element = builder.run_tile(operand.element, tile.admits);
+  stages = builder.results();
+  return tile;
+}
+
+} // namespace
+
+TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
+  const auto& [graph, ranges, group] = site;
+  const TileValues values(graph, group);
+  TileBody body;
+  set_domain(group, body);
+  std::map<OpId, uint32_t> carried;
+  for (const auto& [number, matmul] : llvm::enumerate(group.matmuls)) {
+    Mainloop& mainloop = body.mainloops.emplace_back();
+    if (group.computed)
+      mainloop.a = std::make_shared<ComputedTile>(build_tile(site, parameters, carried));
+    else
+      mainloop.operands[0] = matrix_operand(site, parameters, values, {number, 0});
+    mainloop.operands[1] = matrix_operand(site, parameters, values, {number, 1});
+    mainloop.depth = dim_expr(group.space.extent(matmul.contraction));
+  }
+  StageBuilder builder(site, parameters, values, body);
+  if (group.computed) builder.take_operand(carried);
+  builder.run();
   return body;
 }
 

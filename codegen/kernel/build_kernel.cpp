@@ -43,7 +43,7 @@ public:
   explicit ParameterList(const GroupSite& site) : graph_(site.graph), group_(site.group) {}
 
   BodyParameters run(std::vector<KernelParameter>& parameters) {
-    for (const Read& read : group_.reads) add_read(read);
+    for (const Read* read : memory_reads(group_)) add_read(*read);
     for (const Write& write : group_.writes) add_write(write.value);
     for (const Reduction& r : group_.reductions)
       if (r.global) add_states(Purpose::states, r.op);

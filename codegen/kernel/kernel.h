@@ -11,6 +11,7 @@
 #include "src/support/expr.h"
 
 #include <map>
+#include <memory>
 #include <variant>
 
 namespace ingot {
@@ -197,9 +198,12 @@ struct MatrixOperand {
   MappedOperand mapping;       ///< set if there is one
 };
 
+struct ComputedTile;
+
 struct Mainloop {
-  std::array<MatrixOperand, 2> operands; ///< A and B
+  std::array<MatrixOperand, 2> operands; ///< A, unless the kernel computes it, and B
   Expr depth;                            ///< K
+  std::shared_ptr<const ComputedTile> a; ///< A, if the kernel computes it
 };
 
 struct Reducer {
@@ -219,6 +223,13 @@ struct ReduceStage {
   Expr count;        ///< number of elements per result
   Expr position;     ///< index of a point's element among them
   PointExpr value;
+  /// Set if the states run along the steps of a computed tile: the slot that receives, in place of
+  /// each element, its summand about the centre so far.
+  std::optional<int> summands{};
+};
+/// The results of a running reduction of the computed operand: stage `stage` of its tile.
+struct CarriedStage {
+  uint32_t stage = 0;
 };
 /// Stores the states of the stage `reduction` in memory. States of one result are adjacent.
 struct StoreStatesStage {
@@ -258,7 +269,9 @@ struct StoreStage {
 };
 
 struct Stage {
-  std::variant<MapStage, ReduceStage, StoreStatesStage, MergeStage, ScanStage, StoreStage> step;
+  std::variant<MapStage, ReduceStage, CarriedStage, StoreStatesStage, MergeStage, ScanStage,
+               StoreStage>
+      step;
   std::string note; ///< the op or the value
 };
 
@@ -269,6 +282,16 @@ struct TileBody {
   int tile_slots = 0;              ///< tile-wide values held at once, those of products included
   PointFrame frame;                ///< reads of the stages
   std::vector<Stage> stages;
+};
+
+/// Operand A of a mainloop that the kernel computes, step by step along K. The tile's domain has
+/// the batch and the rows of the kernel's; its columns are K. It stores nothing.
+struct ComputedTile {
+  TileBody body;
+  PointExpr element; ///< over the tile's slots
+  /// Comparisons of positions that hold where an element is not 0. The steps of a tile's rows in
+  /// which one of them holds nowhere are left out.
+  std::vector<Condition> admits;
 };
 
 /// The body of a kernel that packs a matmul's operand.

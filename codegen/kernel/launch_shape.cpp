@@ -15,7 +15,8 @@ constexpr int64_t kMostBlocks = 2147483647;
 
 /// True if the units of a kernel are tiles of the whole domain, not rows.
 bool has_tiles(const Schedule& s) {
-  return s.skeleton == Skeleton::held || s.skeleton == Skeleton::specialised;
+  return s.skeleton == Skeleton::held || s.skeleton == Skeleton::specialised ||
+         s.skeleton == Skeleton::nested;
 }
 
 /// The parts of a row under the split skeleton, one per block.

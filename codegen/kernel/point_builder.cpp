@@ -7,10 +7,15 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
-PointExpr PointBuilder::build(const TileValue& target, const std::vector<TileValue>& slots) {
+
+void PointBuilder::begin(const std::vector<TileValue>& slots) {
   expr_ = {};
   known_.clear();
   slots_ = slots;
+}
+
+/// Adds the steps of `target`, and returns the last of them.
+uint32_t PointBuilder::complete(const TileValue& target) {
   // A chain of ops may be too long for recursion.
   std::vector<TileValue> open = {target};
   uint32_t last = 0;
@@ -22,7 +27,44 @@ PointExpr PointBuilder::build(const TileValue& target, const std::vector<TileVal
     }
     open.insert(open.end(), missing.rbegin(), missing.rend());
   }
+  return last;
+}
+
+PointExpr PointBuilder::build(const TileValue& target, const std::vector<TileValue>& slots) {
+  begin(slots);
+  const uint32_t last = complete(target);
   INGOT_ASSERT(last + 1 == expr_.ops.size());
+  return std::move(expr_);
+}
+
+PointExpr PointBuilder::build_factors(DType dtype, llvm::ArrayRef<RowFactor> factors,
+                                      const Dim& depth) {
+  begin({});
+  std::vector<uint32_t> of_rows;
+  for (const RowFactor& factor : factors)
+    of_rows.push_back(complete(from_.values.source(factor.op, factor.operand)));
+  uint32_t step = push({.kind = Kind::slot, .dtype = dtype});
+  for (const auto& [factor, of_row] : llvm::zip_equal(factors, of_rows)) {
+    const Op& op = graph_.op(factor.op);
+    PointOp scaled{.kind = Kind::call,
+                   .dtype = dtype,
+                   .function = function_of(op, op.results[0]),
+                   .operands = {step, of_row}};
+    step = push(std::move(scaled));
+  }
+  if (depth.is_fixed()) return std::move(expr_);
+  const uint32_t none = push({.kind = Kind::number, .dtype = DType::i64, .number = {}});
+  const uint32_t terms =
+      push({.kind = Kind::number, .dtype = DType::i64, .number = dim_expr(depth)});
+  const uint32_t some = push({.kind = Kind::call,
+                              .dtype = DType::boolean,
+                              .function = {.op = OpKind::greater, .from = DType::i64},
+                              .operands = {terms, none}});
+  const uint32_t zero = push({.kind = Kind::constant, .dtype = dtype});
+  push({.kind = Kind::call,
+        .dtype = dtype,
+        .function = {.op = OpKind::select, .from = DType::boolean},
+        .operands = {some, step, zero}});
   return std::move(expr_);
 }
 
@@ -87,7 +129,8 @@ uint32_t PointBuilder::evaluate_read(const TileValue& target) {
   const Read& read = group_.reads[target.index];
   const Value& value = graph_.value(read.access.value);
   const DType dtype = value.type.dtype;
-  if (read.combine) return result_of(value, read.at_points ? Kind::merged : Kind::result);
+  if (read.combine || read.computed)
+    return result_of(value, read.at_points ? Kind::merged : Kind::result);
   if (is_computed_iota(graph_, read)) {
     const uint32_t number =
         push({.kind = Kind::number, .dtype = dtype, .number = iota_number(read)});

@@ -29,9 +29,14 @@ public:
 
   /// The expression of `target`. `slots`: the value in each slot of the tile.
   PointExpr build(const TileValue& target, const std::vector<TileValue>& slots);
+  /// The expression of a product of type `dtype` in slot 0, times row factors. If `depth`, the K of
+  /// the product, is 0, it is 0: the factors may be infinite then.
+  PointExpr build_factors(DType dtype, llvm::ArrayRef<RowFactor> factors, const Dim& depth);
 
 private:
   using Kind = PointOp::Kind;
+  void begin(const std::vector<TileValue>& slots);
+  uint32_t complete(const TileValue& target);
   uint32_t push(PointOp op);
   llvm::SmallVector<TileValue, 3> missing_operands(const TileValue& target) const;
   uint32_t evaluate(const TileValue& target);

@@ -4,6 +4,7 @@
 
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/mapping.h"
+#include "codegen/kernel/visit.h"
 #include "codegen/kernel/widths.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -24,17 +25,15 @@ public:
   }
 
   void add(const TileBody& body, const Schedule& s) {
-    for (size_t m = 0; m < body.mainloops.size(); ++m)
-      for (size_t side : {0, 1}) {
-        const MatrixOperand& operand = body.mainloops[m].operands[side];
-        const OperandSchedule& fetched = s.operands[2 * m + side];
-        if (fetched.path == PathKind::mapped)
-          add_aligned(operand.from.parameter, kMapAlignment);
-        else if (!is_wgmma(s.mainloop) || (s.packs_a && m == 0 && side == 0)) // else it is packed
-          add(operand, fetched.vec);
-      }
-    for (const MemoryRead& read : body.frame.reads)
-      add(read.parameter, read.map, read_width(read.map, dtype(read.parameter), s));
+    for (const auto& [number, operand] : llvm::enumerate(matrix_operands(body))) {
+      const OperandSchedule& fetched = s.operands[number];
+      if (fetched.path == PathKind::mapped)
+        add_aligned(operand->from.parameter, kMapAlignment);
+      else if (!is_wgmma(s.mainloop) || (s.packs_a && number == 0)) // else it is packed
+        add(*operand, fetched.vec);
+    }
+    add(body.frame, s);
+    if (const ComputedTile* tile = computed_tile(body)) add(tile->body.frame, s);
     for (const Stage& stage : body.stages)
       if (const auto* store = std::get_if<StoreStage>(&stage.step))
         for (uint32_t parameter : store->parameters)
@@ -48,6 +47,11 @@ public:
   }
 
 private:
+  void add(const PointFrame& frame, const Schedule& s) {
+    for (const MemoryRead& read : frame.reads)
+      add(read.parameter, read.map, read_width(read.map, dtype(read.parameter), s));
+  }
+
   DType dtype(uint32_t parameter) const { return kernel_.parameters[parameter].dtype; }
 
   void add(uint32_t parameter, const IndexMap& map, int64_t width) {

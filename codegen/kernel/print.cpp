@@ -28,6 +28,7 @@ private:
   void print(const ReduceStage& stage, const PointFrame& frame);
   void print(const StoreStatesStage& stage, const PointFrame& frame);
   void print(const MergeStage& stage, const PointFrame& frame);
+  void print(const CarriedStage& stage, const PointFrame& frame);
   void print(const ScanStage& stage, const PointFrame& frame);
   void print(const StoreStage& stage, const PointFrame& frame);
   void print(const Variant& variant);
@@ -134,7 +135,12 @@ void KernelPrinter::print(const ReduceStage& stage, const PointFrame& frame) {
             spans[static_cast<size_t>(stage.span)],
             stage.width > 0 ? fmt::format(" {}", stage.width) : "", stage.count.text(),
             stage.position.text());
+  if (stage.summands) out_.line("    runs, summands in tile{}", *stage.summands);
   print(stage.value, frame);
+}
+
+void KernelPrinter::print(const CarriedStage& stage, const PointFrame&) {
+  out_.line("  results of stage {} of a", stage.stage);
 }
 
 void KernelPrinter::print(const StoreStatesStage& stage, const PointFrame&) {
@@ -166,7 +172,17 @@ void KernelPrinter::print(const TileBody& body) {
             body.columns.text(), body.tile_slots);
   for (const Mainloop& mainloop : body.mainloops) {
     out_.line("  product over {}", mainloop.depth.text());
-    print(mainloop.operands[0], "  a");
+    if (mainloop.a) {
+      out_.line("  a computed along the product, tile by tile:");
+      print(mainloop.a->body);
+      out_.line("  element");
+      print(mainloop.a->element, mainloop.a->body.frame);
+      if (!mainloop.a->admits.empty())
+        out_.line("  steps where {}", conditions_text(mainloop.a->admits));
+      out_.line("  end of a");
+    } else {
+      print(mainloop.operands[0], "  a");
+    }
     print(mainloop.operands[1], "  b");
   }
   for (const Stage& stage : body.stages)

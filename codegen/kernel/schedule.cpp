@@ -8,8 +8,9 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held",          "streamed",    "scanned",      "split",
-                                      "packing_tiles", "specialised", "packing_rows", "kept"};
+  static const char* const names[] = {"held",         "streamed",      "scanned",
+                                      "split",        "packing_tiles", "specialised",
+                                      "packing_rows", "kept",          "nested"};
   return names[static_cast<size_t>(skeleton)];
 }
 
@@ -41,8 +42,8 @@ bool Schedule::cuts_like(const Schedule& other) const {
 bool Schedule::multiplies_like(const Schedule& other) const {
   const auto numbers = [](const Schedule& s) {
     return std::tie(s.mainloop, s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m,
-                    s.warp_n, s.slots, s.threads, s.promote_every, s.total_every, s.split_k,
-                    s.group_rows, s.cluster, s.packs_a, s.operands);
+                    s.warp_n, s.depth, s.slots, s.threads, s.promote_every, s.total_every,
+                    s.split_k, s.group_rows, s.cluster, s.packs_a, s.operands);
   };
   return numbers(*this) == numbers(other);
 }
@@ -52,6 +53,7 @@ namespace {
 const char* instructions_of(const Schedule& s) {
   if (is_wgmma(s.mainloop)) return "wgmma";
   if (is_guard(s.mainloop)) return "guard";
+  if (s.mainloop == MainloopKind::nested) return "nested mma";
   return s.uses_tensor_cores() ? "mma" : "simt";
 }
 
@@ -72,6 +74,7 @@ std::string Schedule::text() const {
   for (size_t i = 0; i < operands.size(); ++i)
     paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b", spelling(operands[i].path).str(),
                          operands[i].vec);
+  if (depth > 0) paths = fmt::format(" depth {}{}", depth, paths);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
                      instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
                      warp_m, warp_n, slots, threads, paths, vec,

@@ -20,7 +20,8 @@ enum class Skeleton : uint8_t {
   packing_tiles,
   specialised,
   packing_rows,
-  kept
+  kept,
+  nested
 };
 enum class ComputeType : uint8_t {
   f32,
@@ -52,6 +53,7 @@ enum class MainloopKind : uint8_t {
   wgmma_halves,  ///< tile/wgmma_halves_mainloop.cuh; all tiles
   guard,         ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
   tensor_guard,  ///< the same, of scaled f16
+  nested,        ///< tile/nested_mainloop.cuh; the kernel computes A
 };
 /// True for the mainloops of the specialised skeleton.
 inline bool is_wgmma(MainloopKind kind) {
@@ -93,6 +95,7 @@ struct Schedule {
   // The tile, in elements: 64 to 256 rows and 64 to 256 columns of a product; tile_k is the K of a
   // slot.
   int64_t tile_m = 1, tile_n = 1, tile_k = 1;
+  int64_t depth = 0;             ///< nested: the K of the inner product in shared memory
   int64_t step_n = 1;            ///< the distance of tiles along the columns, at most tile_n
   int64_t threads = 256;         ///< threads of a block: whole warps, at most 1024
   int64_t min_blocks_per_sm = 1; ///< blocks for which the registers of an SM suffice
@@ -135,7 +138,7 @@ struct Schedule {
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
     return mainloop == MainloopKind::tensor || mainloop == MainloopKind::thirds ||
-           reads_packed(mainloop);
+           mainloop == MainloopKind::nested || reads_packed(mainloop);
   }
   /// The threads that own a tile.
   int64_t tile_threads() const {

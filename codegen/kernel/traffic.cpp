@@ -3,6 +3,7 @@
 #include "codegen/kernel/traffic.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/visit.h"
 #include "codegen/kernel/walks.h"
 
 #include <map>
@@ -69,12 +70,17 @@ void Traffic::add(const TileBody& body, size_t walk, const Reads& reads) {
 }
 
 void Traffic::add(const TileBody& body) {
-  for (const Mainloop& mainloop : body.mainloops)
-    for (const MatrixOperand& operand : mainloop.operands)
-      if (operand.packed)
-        elements_[*operand.packed].add_once(kernel_.parameters[*operand.packed].elements);
-      else
-        add(operand);
+  for (const MatrixOperand* operand : matrix_operands(body))
+    if (operand->packed)
+      elements_[*operand->packed].add_once(kernel_.parameters[*operand->packed].elements);
+    else
+      add(*operand);
+  if (const ComputedTile* tile = computed_tile(body)) {
+    for (const MemoryRead& read : tile->body.frame.reads)
+      elements_[read.parameter].add_once(read.elements);
+    for (const GatherRead& gather : tile->body.frame.gathers)
+      elements_[gather.parameter].add_once(gather.elements);
+  }
   if (kernel_.pack_counters) {
     const MatrixOperand& a = body.mainloops.front().operands[0];
     add(a);

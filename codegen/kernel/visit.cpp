@@ -43,6 +43,7 @@ void walk(const ReduceStage& stage, Visit visit) {
   visit(stage.position);
   walk(stage.value, visit);
 }
+void walk(const CarriedStage&, Visit) {}
 void walk(const StoreStatesStage& stage, Visit visit) {
   for (const Expr* expr : {&stage.states, &stage.result, &stage.state}) visit(*expr);
 }
@@ -50,20 +51,30 @@ void walk(const MergeStage& stage, Visit visit) {
   for (const Expr* expr : {&stage.count, &stage.states, &stage.result}) visit(*expr);
 }
 void walk(const ScanStage& stage, Visit visit) { walk(stage.value, visit); }
+void walk(llvm::ArrayRef<Condition> conditions, Visit visit) {
+  for (const Condition& condition : conditions) {
+    visit(condition.left);
+    visit(condition.right);
+  }
+}
 void walk(const StoreStage& stage, Visit visit) {
   walk(stage.value, visit);
   walk(stage.map, visit);
-  for (const auto* conditions : {&stage.owns, &stage.reaches})
-    for (const Condition& condition : *conditions) {
-      visit(condition.left);
-      visit(condition.right);
-    }
+  walk(stage.owns, visit);
+  walk(stage.reaches, visit);
 }
 
 void walk(const TileBody& body, Visit visit) {
   for (const Expr* expr : {&body.batch, &body.rows, &body.columns}) visit(*expr);
   for (const Mainloop& mainloop : body.mainloops) {
-    for (const MatrixOperand& operand : mainloop.operands) walk(operand, visit);
+    if (mainloop.a) {
+      walk(mainloop.a->body, visit);
+      walk(mainloop.a->element, visit);
+      walk(mainloop.a->admits, visit);
+    } else {
+      walk(mainloop.operands[0], visit);
+    }
+    walk(mainloop.operands[1], visit);
     visit(mainloop.depth);
   }
   walk(body.frame, visit);
@@ -78,6 +89,23 @@ void walk(const PackingBody& body, Visit visit) { walk(body.operand, visit); }
 void for_each_expr(const Kernel& kernel, Visit visit) {
   std::visit([&](const auto& body) { walk(body, visit); }, kernel.body);
   for (const Variant& variant : kernel.variants) visit(variant.tile_columns);
+}
+
+std::vector<const MatrixOperand*> matrix_operands(const TileBody& body) {
+  std::vector<const MatrixOperand*> operands;
+  for (const Mainloop& mainloop : body.mainloops) {
+    if (mainloop.a)
+      for (const MatrixOperand& operand : mainloop.a->body.mainloops.front().operands)
+        operands.push_back(&operand);
+    else
+      operands.push_back(&mainloop.operands[0]);
+    operands.push_back(&mainloop.operands[1]);
+  }
+  return operands;
+}
+
+const ComputedTile* computed_tile(const TileBody& body) {
+  return body.mainloops.empty() ? nullptr : body.mainloops.front().a.get();
 }
 
 const PointExpr* value_of(const Stage& stage) {

@@ -11,6 +11,13 @@ namespace ingot {
 /// Visits every expression that the generated code evaluates.
 void for_each_expr(const Kernel& kernel, llvm::function_ref<void(const Expr&)> visit);
 
+/// The matrix operands in the order of Schedule::operands: A and B of each matmul, and for an A
+/// that is computed those of its own product.
+std::vector<const MatrixOperand*> matrix_operands(const TileBody& body);
+
+/// The tile of the body's computed operand; null: none.
+const ComputedTile* computed_tile(const TileBody& body);
+
 /// The expression that a stage evaluates at each point; null: none.
 const PointExpr* value_of(const Stage& stage);
 

@@ -37,7 +37,8 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves: return 0;
   case MainloopKind::guard:
-  case MainloopKind::tensor_guard: break; // no tuner chooses them
+  case MainloopKind::tensor_guard:
+  case MainloopKind::nested: break; // no tuner chooses them
   }
   llvm_unreachable("not a mainloop");
 }
@@ -83,7 +84,8 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard:
-  case MainloopKind::tensor_guard: break;
+  case MainloopKind::tensor_guard:
+  case MainloopKind::nested: break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})
@@ -136,6 +138,7 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
 }
 
 std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule& usual) {
+  if (site.group.computed) return {};
   if (site.group.matmuls.empty()) return row_choices(usual);
   if (site.options.family == Family::sm_80) return product_choices(usual);
   auto others = choose_product_schedules(site, {}); // by mma.sync

@@ -236,10 +236,12 @@ void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
 
 llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                        const ScheduleChoice& choice) {
-  auto schedules = site.group.matmuls.empty() ? choose_row_schedules(site, choice)
-                                              : choose_product_schedules(site, choice);
+  auto schedules = site.group.computed          ? choose_nested_schedules(site)
+                   : site.group.matmuls.empty() ? choose_row_schedules(site, choice)
+                                                : choose_product_schedules(site, choice);
   if (!schedules) return schedules.takeError();
   if (auto error = set_shared_bytes(site, *schedules)) return error;
+  if (site.group.computed) return schedules;
   if (choice.wgmma > 0) {
     if (auto error = take_wgmma(site, choice, *schedules)) return error;
   } else if (choice.cluster > 0) {

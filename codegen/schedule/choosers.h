@@ -24,6 +24,8 @@ inline int64_t blocks_by_memory(int64_t bytes, const DeviceSpec& device) {
 llvm::Expected<std::vector<Schedule>>
 choose_product_schedules(const ScheduleSite& site, const ScheduleChoice& choice,
                          std::optional<ComputeType> compute = {});
+/// The same for a product whose operand A the kernel computes.
+llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site);
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 

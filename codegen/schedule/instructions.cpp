@@ -101,6 +101,8 @@ double of_stages(const TileBody& body, const Counts& domain) {
       sum += product(domain) * info(reduce->reducer.op).instructions;
       counter.set_results(index, results_of(*reduce, domain));
     }
+    if (std::holds_alternative<CarriedStage>(stage.step))
+      counter.set_results(index, {domain[0], domain[1], 1});
     if (const auto* merge = std::get_if<MergeStage>(&stage.step))
       counter.set_results(index, counter.along(merge->result));
     if (const auto* scan = std::get_if<ScanStage>(&stage.step)) {
@@ -127,14 +129,24 @@ double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const 
   const auto& body = std::get<TileBody>(kernel.body);
   const Counts domain = domain_of(body, value);
   double sum = of_stages(body, domain);
-  for (const Mainloop& mainloop : body.mainloops)
-    for (size_t side : {0, 1}) {
-      const MatrixOperand& operand = mainloop.operands[side];
-      const Counts extents = {domain[0], domain[1 + side], value(mainloop.depth)};
-      StepCounter counter(operand.frame, kOperandCoordinates, extents);
-      counter.set_slots(counter.along(operand.from.map.index)); // the element that is fetched
-      sum += counter.instructions(operand.prologue);
-    }
+  const auto add_operand = [&](const MatrixOperand& operand, const Counts& extents) {
+    StepCounter counter(operand.frame, kOperandCoordinates, extents);
+    counter.set_slots(counter.along(operand.from.map.index)); // the element that is fetched
+    sum += counter.instructions(operand.prologue);
+  };
+  const auto add_product = [&](const Mainloop& mainloop, const Counts& points) {
+    for (size_t side : {0, 1})
+      if (side == 1 || !mainloop.a)
+        add_operand(mainloop.operands[side], {points[0], points[1 + side], value(mainloop.depth)});
+  };
+  for (const Mainloop& mainloop : body.mainloops) add_product(mainloop, domain);
+  if (const ComputedTile* tile = computed_tile(body)) {
+    const Counts points = domain_of(tile->body, value);
+    sum += of_stages(tile->body, points);
+    add_product(tile->body.mainloops.front(), points);
+    StepCounter counter(tile->body.frame, kStageCoordinates, points);
+    sum += counter.instructions(tile->element);
+  }
   return sum;
 }
 

@@ -100,11 +100,11 @@ void Boundaries::add_neighbours() {
   std::map<std::pair<ProgramKind, ValueId>, uint32_t> readers;           // the last of a tensor
   for (uint32_t group = 0; group < plan_.groups.size(); ++group) {
     if (group > 0) pairs.try_emplace({group - 1, group});
-    for (const Read& read : plan_.groups[group].reads) {
-      if (is_computed_source(graph().producer(read.access.value).kind)) continue;
-      const auto [last, added] =
-          readers.try_emplace({plan_.groups[group].program, read.access.value}, group);
-      if (!added && last->second != group) pairs[{last->second, group}] = read.access.value;
+    for (const Read* read : memory_reads(plan_.groups[group])) {
+      const ValueId value = read->access.value;
+      if (is_computed_source(graph().producer(value).kind)) continue;
+      const auto [last, added] = readers.try_emplace({plan_.groups[group].program, value}, group);
+      if (!added && last->second != group) pairs[{last->second, group}] = value;
       last->second = group;
     }
   }
@@ -132,7 +132,7 @@ void Boundaries::add_neighbours() {
 void Boundaries::run() {
   find_makers();
   for (uint32_t consumer = 0; consumer < plan_.groups.size(); ++consumer)
-    for (const Read& read : plan_.groups[consumer].reads) add_boundary(consumer, read);
+    for (const Read* read : memory_reads(plan_.groups[consumer])) add_boundary(consumer, *read);
   add_neighbours();
 }
 

@@ -36,6 +36,9 @@ protected:
   bool bind_op(OpId id);
   bool bind_target(const StoreTarget& target);
   bool equate(const AtomShape& a, const AtomShape& b, OpId op);
+  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
+    return bind(id, operand, graph_.op(id).operands[operand]);
+  }
 
   const GroupContext& context_;
   const Graph& graph_;
@@ -49,9 +52,6 @@ protected:
 private:
   std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value);
   Bound note_read(OpId reader, uint32_t operand, Bound bound);
-  std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
-    return bind(id, operand, graph_.op(id).operands[operand]);
-  }
   bool check_stored(OpId id, uint32_t operand);
   bool place_merged(size_t read);
 

@@ -5,6 +5,7 @@
 #include "ir/fusion/grouping.h"
 
 #include "ir/assumed_size.h"
+#include "ir/fusion/computed_operands.h"
 #include "ir/fusion/op_orders.h"
 #include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"
@@ -34,6 +35,7 @@ public:
     }
     for (std::set<OpId>* ops : {&kept_apart_, &drop_columns_})
       std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
+    compute_operands(partition_, judge_, apart_);
     absorb_prologues(partition_, judge_, apart_);
     join_siblings(partition_, judge_);
     return plan_stores(std::move(partition_), judged_, std::move(apart_), refused_);

@@ -21,10 +21,10 @@ public:
   std::variant<Group, Refusal> run(const std::vector<StoreTarget>& targets) {
     for (const StoreTarget& target : targets)
       if (!bind_target(target)) return refusal_;
-    if (!check_scan() || !tie_reduced_axes()) return refusal_;
+    if (!check_scan() || !tie_reduced_axes() || !bind_factors()) return refusal_;
     if (group_.matmuls.empty())
       choose_loaded_domain(graph_, bindings_, scanned_, group_);
-    else if (!choose_matmul_domain())
+    else if (!choose_matmul_domain() || !check_tile())
       return refusal_;
     if (!check_points() || !check_diagonals() || !check_scanned_rows() || !classify_reductions() ||
         !check_domain())
@@ -34,6 +34,8 @@ public:
   }
 
 private:
+  bool bind_factors();
+  bool check_tile();
   bool check_points();
   bool check_scan();
   bool tie_reduced_axes();
@@ -45,10 +47,13 @@ private:
   bool classify_reductions();
   bool classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced, llvm::ArrayRef<Atom> operand);
   bool share_rows();
+  bool check_running();
   bool check_widths();
   bool check_domain();
   bool has_own_points(const AtomList& results) const;
   Dim reduced_by(OpId reduction) const;
+
+  AtomShape tile_dims_; ///< of the computed operand
 };
 
 /// Checks that a scan's kernel is legal. A scan needs loaded rows from end to end.
@@ -152,13 +157,63 @@ bool Analysis::choose_matmul_domain() {
   return !refusal;
 }
 
+/// Binds the row factors of a computed operand to its rows. They apply to the product.
+bool Analysis::bind_factors() {
+  const OperandTile* operand = context_.part.operand;
+  if (!operand) return true;
+  const OpId matmul = group_.matmuls.front().op;
+  const auto bound = bindings_.bind(matmul, operand->value); // as the matmul reads it
+  tile_dims_ = std::get<Bound>(bound).dims;
+  for (const RowFactor& factor : operand->factors) {
+    const auto dims = bind_operand(factor.op, factor.operand);
+    if (!dims || !equate(*dims, tile_dims_, factor.op)) return false;
+  }
+  return true;
+}
+
+/// Checks that the operand's tile has the kernel's points: its batch, its rows, and K as columns.
+/// Marks the reads that take no memory.
+bool Analysis::check_tile() {
+  const Group* tile = context_.part.tile;
+  if (!tile) return true;
+  const OpId matmul = group_.matmuls.front().op;
+  const AxisSpace &own = bindings_.space, &others = tile->space;
+  const AtomList dims = own.leaves(tile_dims_);
+  const AtomList dims_of_tile = others.leaves(tile->writes.front().access.dims);
+  std::map<Atom, Atom> here; // atoms of the tile as atoms of this kernel
+  bool is_same = dims.size() == dims_of_tile.size();
+  for (size_t d = 0; is_same && d < dims.size(); ++d) {
+    is_same = own.extent(dims[d]) == others.extent(dims_of_tile[d]);
+    here[dims_of_tile[d]] = dims[d];
+  }
+  const auto matches = [&](llvm::ArrayRef<Atom> of_tile, llvm::ArrayRef<Atom> of_kernel) {
+    return llvm::equal(of_tile, of_kernel, [&](Atom a, Atom b) {
+      const auto found = here.find(a);
+      return found != here.end() && found->second == b;
+    });
+  };
+  is_same = is_same && matches(tile->domain.batch, group_.domain.batch) &&
+            matches(tile->domain.rows, group_.domain.rows) &&
+            matches(tile->domain.columns, group_.matmuls.front().contraction);
+  for (Read& read : group_.reads) {
+    const OpId source = graph_.value(read.access.value).op;
+    for (const Reduction& reduction : tile->reductions)
+      if (reduction.op == source) {
+        read.computed = true;
+        is_same = is_same && matches(others.leaves(reduction.kept), own.leaves(read.access.dims));
+      }
+    read.computed |= read.op == matmul && read.operand == 0;
+  }
+  return is_same || refuse(refusals::operand_at_other_points(graph_, matmul));
+}
+
 bool Analysis::classify_reductions() {
   const AxisSpace& space = bindings_.space;
   for (size_t r = 0; r < group_.reductions.size(); ++r)
     if (!classify(group_.reductions[r], space.leaves(group_.reductions[r].reduced),
                   space.leaves(reduced_values_[r])))
       return false;
-  if (!check_widths() || !share_rows()) return false;
+  if (!check_widths() || !share_rows() || !check_running()) return false;
   // A result that exists only after the whole grid has run is for later kernels.
   for (OpId id : group_.ops)
     for (ValueId operand : graph_.op(id).operands) {
@@ -167,6 +222,16 @@ bool Analysis::classify_reductions() {
         if (reduction.global && graph_.value(root).op == reduction.op)
           return refuse(refusals::crosses_tiles(graph_, reduction));
     }
+  return true;
+}
+
+/// The reductions of a computed operand's tile run along its rows.
+bool Analysis::check_running() {
+  if (!context_.part.is_tile) return true;
+  for (const Reduction& reduction : group_.reductions)
+    if (reduction.span != ReduceSpan::row || !info(graph_.op(reduction.op).kind).rescales() ||
+        group_.reductions.size() > 1)
+      return refuse(refusals::cannot_run(graph_, reduction.op));
   return true;
 }
 
@@ -185,7 +250,7 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
     reduction.span = reduced.size() == columns.size() ? ReduceSpan::row : ReduceSpan::segment;
     const bool fits =
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
-    reduction.global = matmul && !fits;
+    reduction.global = matmul && !fits && !context_.part.is_tile;
     reduction.longest_local = reduction.global ? context_.limits.widest_segment : 0;
     if (!matmul && !holds_rows) return refuse_repeated(reduction.op, operand);
     if (reduction.global && !holds_rows)
@@ -375,12 +440,44 @@ bool is_compute(const Op& op) {
   return op_class != OpClass::source && op_class != OpClass::movement;
 }
 
+namespace {
+
+/// Analyses a group that computes operand A of `matmul`: the operand's tile, then the kernel behind
+/// it.
+std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
+                                               const std::vector<OpId>& ops,
+                                               const std::vector<StoreTarget>& targets,
+                                               const OperandTile& operand) {
+  GroupContext part = context;
+  part.tiles.clear();
+  part.part.is_tile = true;
+  auto tile = analyze_group(part, operand.ops, {StoreTarget::whole(operand.element)});
+  if (std::holds_alternative<Refusal>(tile)) return tile;
+  std::vector<OpId> behind;
+  llvm::copy_if(ops, std::back_inserter(behind), [&](OpId op) {
+    return !llvm::is_contained(operand.ops, op) &&
+           llvm::none_of(operand.factors, [&](const RowFactor& f) { return f.op == op; });
+  });
+  part.part = {false, &operand, &std::get<Group>(tile)};
+  auto kernel = analyze_group(part, behind, targets);
+  auto* group = std::get_if<Group>(&kernel);
+  if (!group) return kernel;
+  group->ops = ops;
+  group->computed = {operand.value, operand.element, operand.factors,
+                     std::make_shared<Group>(std::get<Group>(std::move(tile)))};
+  return kernel;
+}
+
+} // namespace
+
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
                                            const std::vector<StoreTarget>& targets,
                                            BoundOps* bound) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
     return refusals::too_many_ops(context.limits.most_ops);
+  for (const auto& [matmul, operand] : context.tiles)
+    if (llvm::is_contained(ops, matmul)) return analyze_computing(context, ops, targets, operand);
   auto analyze = [&](GroupBinder binder, BoundOps* kept) -> std::variant<Group, Refusal> {
     if (!binder.bind_ops(ops)) return binder.refusal();
     if (kept) *kept = std::make_shared<const GroupBinder>(binder);

@@ -13,6 +13,13 @@
 
 namespace ingot {
 
+/// A matmul's operand A that its kernel computes along the contraction; see ComputedOperand.
+struct OperandTile {
+  ValueId value, element;
+  std::vector<RowFactor> factors;
+  std::vector<OpId> ops; ///< those of the tile, sorted
+};
+
 /// The assumptions of a group about the rest of the graph.
 struct GroupContext {
   const Graph& graph;
@@ -24,6 +31,14 @@ struct GroupContext {
   std::map<OpId, bool> settled{};
   /// Reductions of segments that no matmul's kernel may begin, although it could.
   std::set<OpId> reduced_where_read{};
+  /// Operands that are computed along the contraction, by the matmul.
+  std::map<OpId, OperandTile> tiles{};
+  /// The part that is analysed of a kernel with a computed operand.
+  struct Part {
+    bool is_tile = false;                 ///< the operand's tile: reductions of its rows run
+    const OperandTile* operand = nullptr; ///< the kernel behind the tile
+    const Group* tile = nullptr;
+  } part{};
 };
 
 /// A rule of legality that a set of ops breaks.

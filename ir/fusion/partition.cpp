@@ -193,6 +193,15 @@ void Partition::read_stored(OpId reader, ValueId value) {
   if (context_.in_memory.insert({reader, value}).second) ++context_version_;
 }
 
+void Partition::compute_operand(OpId matmul, OperandTile tile) {
+  for (OpId op : tile.ops) {
+    globals_.erase(op);
+    context_.global_reductions.erase(op);
+  }
+  context_.tiles[matmul] = std::move(tile);
+  ++context_version_;
+}
+
 bool Partition::is_read_stored(ValueId value) const {
   return llvm::any_of(context_.in_memory, [&](const auto& read) { return read.second == value; });
 }
@@ -217,7 +226,8 @@ GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merge
                        {merges.begin(), merges.end()},
                        context_.in_memory,
                        {},
-                       context_.reduced_where_read};
+                       context_.reduced_where_read,
+                       context_.tiles};
   for (OpId op : ops)
     if (set_of_[op.index] != kNone && info(graph().op(op).kind).op_class == OpClass::reduce)
       context.settled[op] = global(op) != nullptr;

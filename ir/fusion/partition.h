@@ -66,6 +66,9 @@ public:
   int store(ValueId value);
   /// From now on `reader` reads `value` from memory.
   void read_stored(OpId reader, ValueId value);
+  /// From now on a matmul's kernel computes its operand A. The reductions of its tile are no
+  /// longer global.
+  void compute_operand(OpId matmul, OperandTile tile);
   /// True if some reader reads `value` from memory.
   bool is_read_stored(ValueId value) const;
 

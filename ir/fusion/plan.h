@@ -11,6 +11,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ struct Read {
   AtomList indexed{};     ///< a gather's table: factors of the access that the index replaces
   bool at_points = false; ///< combine: each point of the domain merges the partials of its own
                           ///< result
+  bool computed = false;  ///< no memory is read: it is the operand that the kernel computes, or a
+                          ///< result of the operand's reductions (ComputedOperand)
 };
 
 struct Write {
@@ -102,6 +105,25 @@ struct Matmul {
   std::array<MatmulOperand, 2> operands;
 };
 
+struct Group;
+
+/// A multiplication or division of an operand by a value that does not vary along K.
+struct RowFactor {
+  OpId op;
+  uint32_t operand = 1; ///< the number of that value among the op's operands
+};
+
+/// Operand A of a group's only matmul, if the kernel computes it along the contraction, tile by
+/// tile. A point of the tile has the batch and the row of the kernel's point; its column is the
+/// place along K. Reductions of the tile's rows run along K.
+struct ComputedOperand {
+  ValueId value;   ///< the operand
+  ValueId element; ///< the value that is multiplied: `value` without its row factors
+  std::vector<RowFactor> factors{}; ///< they make `value` of `element`, in order. They apply to
+                                    ///< the product instead
+  std::shared_ptr<Group> tile;      ///< a group with one matmul. Its one write is `element`
+};
+
 /// A group of ops that becomes one kernel.
 struct Group {
   ProgramKind program = ProgramKind::launch;
@@ -117,12 +139,25 @@ struct Group {
   /// reads them from memory and computes exp(x - max) / sum from them. The sum must use the same
   /// rounded numbers, or the errors of large ones do not cancel.
   std::vector<ValueId> rounded;
+  std::optional<ComputedOperand> computed;
 
   /// The reduction that computes `op`, which the group must have.
   const Reduction& reduction(OpId op) const {
     return *llvm::find_if(reductions, [&](const Reduction& r) { return r.op == op; });
   }
 };
+
+/// The reads from memory of a group's kernel, those of a computed operand included.
+template <typename GroupType> auto memory_reads(GroupType& group) {
+  std::vector<decltype(&group.reads.front())> reads;
+  const auto add = [&](auto& part) {
+    for (auto& read : part.reads)
+      if (!read.computed) reads.push_back(&read);
+  };
+  add(group);
+  if (group.computed) add(*group.computed->tile);
+  return reads;
+}
 
 /// The `change` of a rule that no change lifts.
 inline constexpr const char* kNoChange = "none";
@@ -187,6 +222,7 @@ struct FusionLimits {
   /// The reason why the machine cannot run a group that is otherwise legal; none if it can. Unset:
   /// it can run every group.
   std::function<std::optional<Reason>(const Group&)> obstacle;
+  bool reassociates = true; ///< sums may be taken in another order, and factors may leave them
   MachineRates rates;
   /// The tiles of a matmul's kernel. Unset or none: the defaults of MatmulTile.
   std::function<std::optional<MatmulTile>(const Group&)> tile;

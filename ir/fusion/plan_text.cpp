@@ -65,10 +65,18 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
   for (const Reduction& r : group.reductions)
     text += fmt::format("  {} over {} {} elements: {}\n", info(graph.op(r.op).kind).name.str(),
                         span_name(r.span), r.extent.text(), r.global ? "global" : "local");
-  for (const Read& read : group.reads)
-    text += fmt::format("  {} {}{}\n", read.combine ? "combines" : "reads",
-                        name_of(graph, read.access.value),
-                        read.combine ? "" : as_stored(graph, read.access.value));
+  if (group.computed) {
+    const Group& tile = *group.computed->tile;
+    text +=
+        fmt::format("  A computed along K: {}, K {}, ops:", name_of(graph, group.computed->value),
+                    factors(tile, tile.matmuls.front().contraction));
+    for (OpId op : tile.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
+    text += "\n";
+  }
+  for (const Read* read : memory_reads(group))
+    text += fmt::format("  {} {}{}\n", read->combine ? "combines" : "reads",
+                        name_of(graph, read->access.value),
+                        read->combine ? "" : as_stored(graph, read->access.value));
   for (const Write& write : group.writes)
     text +=
         fmt::format("  writes {}{}\n", name_of(graph, write.value), as_stored(graph, write.value));
@@ -119,11 +127,12 @@ llvm::Error verify(const FusionPlan& plan, const Graph& graph) {
   std::set<OpId> placed;
   for (const Group& group : plan.groups) {
     if (auto error = verify_operands(group, graph)) return error;
-    for (const Read& read : group.reads) {
-      const bool source = info(graph.producer(read.access.value).kind).op_class == OpClass::source;
-      if (!source && !available.count(read.access.value))
+    for (const Read* read : memory_reads(group)) {
+      const ValueId value = read->access.value;
+      const bool source = info(graph.producer(value).kind).op_class == OpClass::source;
+      if (!source && !available.count(value))
         return make_error(ErrorCode::internal, "plan reads '{}' before any kernel wrote it",
-                          name_of(graph, read.access.value));
+                          name_of(graph, value));
     }
     for (OpId op : group.ops)
       if (!placed.insert(op).second)

@@ -106,6 +106,20 @@ Refusal second_matmul(const Graph& graph, OpId op) {
                  kNoChange);
 }
 
+Refusal cannot_run(const Graph& graph, OpId reduction) {
+  return refusal(fmt::format("{} reduces a product along which another product would run: only the "
+                             "sum of exponentials of a softmax runs along",
+                             named(graph, reduction)),
+                 kNoChange);
+}
+
+Refusal operand_at_other_points(const Graph& graph, OpId matmul) {
+  return refusal(fmt::format("the kernel of {} has other rows than the product that computes its "
+                             "operand",
+                             named(graph, matmul)),
+                 kNoChange);
+}
+
 Refusal third_matmul(const Graph& graph, OpId op) {
   return refusal(
       fmt::format("{} is the third product: a kernel has room for two", named(graph, op)),

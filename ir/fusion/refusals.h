@@ -25,6 +25,10 @@ Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits)
 Refusal too_many_tensors(size_t tensors, int64_t most);
 Refusal second_matmul(const Graph& graph, OpId op);
 Refusal third_matmul(const Graph& graph, OpId op);
+/// A reduction of a computed operand's rows that cannot run along them.
+Refusal cannot_run(const Graph& graph, OpId reduction);
+/// An operand whose points are not those of the kernel that would compute it.
+Refusal operand_at_other_points(const Graph& graph, OpId matmul);
 Refusal second_scan(const Graph& graph, OpId op);
 Refusal scan_shares_nothing(const Graph& graph, OpId scan);
 Refusal scan_merges_nothing(const Graph& graph, OpId scan, OpId reduction);

@@ -26,10 +26,15 @@ double points(const Group& group) {
 /// The tensors whose elements the mainloops fetch: these must have the operand's type.
 std::set<ValueId> fetched(const FusionPlan& plan) {
   std::set<ValueId> result;
-  for (const Group& group : plan.groups)
+  const auto insert = [&](const Group& group) {
     for (const Matmul& matmul : group.matmuls)
       for (const MatmulOperand& operand : matmul.operands)
         result.insert(group.reads[operand.read].access.value);
+  };
+  for (const Group& group : plan.groups) {
+    insert(group);
+    if (group.computed) insert(*group.computed->tile);
+  }
   return result;
 }
 
@@ -43,10 +48,10 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
       if (reduction.global)
         for (ValueId result : graph.op(reduction.op).results) partials[result] = here;
     // A kernel that merges partial results finishes the work of a larger kernel.
-    for (const Read& read : group.reads)
-      if (read.combine) here = std::max(here, partials[read.access.value]);
+    for (const Read* read : memory_reads(group))
+      if (read->combine) here = std::max(here, partials[read->access.value]);
     auto note = [&](ValueId value) { largest[value] = std::max(largest[value], here); };
-    for (const Read& read : group.reads) note(read.access.value);
+    for (const Read* read : memory_reads(group)) note(read->access.value);
     for (const Write& write : group.writes) {
       note(write.value);
       written.insert(write.value);
@@ -92,8 +97,8 @@ std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan, 
     if (write.read || !is_16_bit(graph.stored_type(write.value)) || !values.count(write.source))
       continue;
     const bool is_read = llvm::any_of(plan.groups, [&](const Group& reader) {
-      return llvm::any_of(reader.reads,
-                          [&](const Read& read) { return read.access.value == write.value; });
+      return llvm::any_of(memory_reads(reader),
+                          [&](const Read* read) { return read->access.value == write.value; });
     });
     if (is_read && !llvm::is_contained(result, write.source)) result.push_back(write.source);
   }

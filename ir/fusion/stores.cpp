@@ -304,9 +304,9 @@ void Stores::read_returned() {
   for (Group& group : plan_.groups)
     llvm::erase_if(group.writes, [&](const Write& write) { return returned.count(write.value); });
   for (Group& group : plan_.groups)
-    for (Read& read : group.reads)
-      if (auto found = returned.find(read.access.value); found != returned.end() && !read.combine)
-        read.access.value = found->second;
+    for (Read* read : memory_reads(group))
+      if (auto found = returned.find(read->access.value); found != returned.end() && !read->combine)
+        read->access.value = found->second;
   for (Boundary& boundary : plan_.boundaries)
     if (boundary.value && returned.count(*boundary.value))
       boundary.value = returned[*boundary.value];

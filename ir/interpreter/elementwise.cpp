@@ -187,7 +187,19 @@ private:
 
 HostValue evaluate_elementwise(const OpSite& site) { return ElementwiseTask(site).run(); }
 
-void round_storage(HostValue& value, size_t precisions, Workers& workers) {
+namespace {
+
+/// The numbers that `x` may become if it is rounded to `dtype` at another scale, from its own up.
+Interval rounded_at_any_scale(DType dtype, const Interval& x) {
+  const double unit = dtype == DType::f16 ? 0x1p-11 : 0x1p-8;    // of a normal number
+  const double least = dtype == DType::f16 ? 0x1p-25 : 0x1p-134; // of a subnormal one
+  const auto error = [&](double end) { return end == 0 ? 0 : std::fabs(end) * unit + least; };
+  return {x.lo - error(x.lo), x.hi + error(x.hi)};
+}
+
+} // namespace
+
+void round_storage(HostValue& value, size_t precisions, Workers& workers, bool is_rescaled) {
   if (value.dtype != DType::f16 && value.dtype != DType::bf16) return;
   if (value.borrowed) return;
   int64_t count = value.count();
@@ -201,7 +213,9 @@ void round_storage(HostValue& value, size_t precisions, Workers& workers) {
         double rounded = round_to(value.dtype, reals[i]);
         double kept = std::isinf(rounded) ? rounded : reals[i];
         Interval x = decode(reals[i], old ? old[i] : 0);
-        Interval stored{round_to(value.dtype, x.lo), round_to(value.dtype, x.hi)};
+        Interval stored = is_rescaled
+                              ? rounded_at_any_scale(value.dtype, x)
+                              : Interval{round_to(value.dtype, x.lo), round_to(value.dtype, x.hi)};
         fresh[i] = old && old[i] == kAnything ? kAnything : encode(kept, stored);
       }
     });

@@ -75,9 +75,9 @@ struct Pass {
 
 class Evaluation {
 public:
-  Evaluation(const Graph& graph, const Pass& pass, llvm::ArrayRef<ValueId> stored,
+  Evaluation(const Graph& graph, const Pass& pass, const EvaluateOptions& options,
              const DimBindings& dims, Workers& workers)
-      : graph_(graph), pass_(pass), stored_(stored), dims_(dims), workers_(workers),
+      : graph_(graph), pass_(pass), options_(options), dims_(dims), workers_(workers),
         values_(graph.values().size()), uses_(graph.values().size(), 0) {
     count_uses();
   }
@@ -130,7 +130,8 @@ private:
     OpSite site{graph_, op, operands, extents, pass_.precisions, pass_.rounding, workers_, dims_};
     HostValues results = evaluate_op(site);
     for (size_t i = 0; i < results.size(); ++i) {
-      if (llvm::is_contained(stored_, op.results[i])) store(results[i]);
+      if (llvm::is_contained(options_.stored, op.results[i])) store(results[i]);
+      if (llvm::is_contained(options_.rescaled, op.results[i])) store(results[i], true);
       values_[op.results[i].index] = std::move(results[i]);
     }
     keep_witnesses(op);
@@ -156,10 +157,10 @@ private:
   }
 
   /// Rounds a copy, because other views of the storage must not change.
-  void store(HostValue& value) {
+  void store(HostValue& value, bool is_rescaled = false) {
     if (value.borrowed || value.dtype == DType::f32 || !is_float(value.dtype)) return;
     value = densify(value, workers_);
-    round_storage(value, pass_.precisions.size(), workers_);
+    round_storage(value, pass_.precisions.size(), workers_, is_rescaled);
   }
 
   void keep_witnesses(const Op& op) {
@@ -198,7 +199,7 @@ private:
 
   const Graph& graph_;
   const Pass& pass_;
-  llvm::ArrayRef<ValueId> stored_;
+  const EvaluateOptions& options_;
   const DimBindings& dims_;
   Workers& workers_;
   std::vector<HostValue> values_;
@@ -261,7 +262,7 @@ evaluate(const Graph& graph, llvm::ArrayRef<const Tensor*> inputs, const Evaluat
   std::vector<std::map<MatmulPrecision, Bounds>> bounds;
   std::vector<std::map<MatmulPrecision, std::shared_ptr<const IndexWitness>>> witnesses;
   for (const Pass& pass : plan_passes(graph, options.precisions)) {
-    auto evaluated = Evaluation(graph, pass, options.stored, *dims, workers).run(inputs);
+    auto evaluated = Evaluation(graph, pass, options, *dims, workers).run(inputs);
     if (!evaluated) return evaluated.takeError();
     bool is_exact = pass.rounding == OperandRounding::none;
     if (is_exact) results = *evaluated;

@@ -31,7 +31,10 @@ struct EvaluateOptions {
   std::vector<MatmulPrecision> precisions = {MatmulPrecision::highest};
   /// Intermediates of 16-bit types that the kernels store and load again. Each is rounded once
   /// more.
-  std::vector<ValueId> stored;
+  std::vector<ValueId> stored{};
+  /// Others that a kernel rounds once more, each after it multiplied it by a number from 1 on that
+  /// only the kernel knows, and divides the results by.
+  std::vector<ValueId> rescaled{};
   /// 0: one thread per hardware thread.
   unsigned threads = 0;
 };

@@ -46,7 +46,8 @@ HostValue densify(const HostValue& value, Workers& workers);
 
 /// Widens the bounds of a 16-bit value for one more rounding to its type: at an output, or where
 /// the kernels store an intermediate. Values that overflow the type become infinite.
-void round_storage(HostValue& value, size_t precisions, Workers& workers);
+/// `is_rescaled`: see EvaluateOptions::rescaled.
+void round_storage(HostValue& value, size_t precisions, Workers& workers, bool is_rescaled = false);
 
 /// The number of additions on the longest path from a leaf to the root of any reduction tree over
 /// `length` elements that kernels use. A thread adds chains of at most 1024. Lanes, warps and tiles

@@ -57,7 +57,9 @@ struct JudgedGraph {
   /// 16-bit intermediates as kernels load them: rounded, and perhaps infinite, by the kernel that
   /// stored them. The storing kernel itself uses the unrounded value, so the two are separate
   /// values.
-  std::vector<ValueId> stored;
+  std::vector<ValueId> stored{};
+  /// Others that a kernel rounds about a running maximum (EvaluateOptions::rescaled).
+  std::vector<ValueId> rescaled{};
   bool is_given = false; ///< it is the caller's graph
 };
 

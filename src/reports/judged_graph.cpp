@@ -6,21 +6,36 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+#include <set>
+
 namespace ingot {
 namespace {
+
+/// True if `op` is the first that uses a computed operand's element, as `operand`: the matmul, or a
+/// factor of its rows.
+bool takes_element(const Group& group, OpId op, uint32_t operand) {
+  const ComputedOperand& computed = *group.computed;
+  if (computed.factors.empty()) return op == group.matmuls.front().op && operand == 0;
+  const RowFactor& first = computed.factors.front();
+  return op == first.op && operand != first.operand;
+}
 
 /// The value that a kernel rounds to a 16-bit type before `op` uses it as `operand`. Another kernel
 /// stored it, or a matmul computes it and multiplies it in that type. None if it is not rounded.
 ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
-  for (const Read& read : group.reads) {
-    const ValueId value = before_reshapes(graph, read.access.value);
+  for (const Read* read : memory_reads(group)) {
+    const ValueId value = before_reshapes(graph, read->access.value);
     // Partial results are not rounded to the type.
-    if (read.op == op && read.operand == operand)
-      return !read.combine && is_16_bit(graph.stored_type(read.access.value)) &&
+    if (read->op == op && read->operand == operand)
+      return !read->combine && is_16_bit(graph.stored_type(read->access.value)) &&
                      graph.producer(value).kind != OpKind::input
                  ? value
                  : ValueId();
   }
+  if (group.computed && takes_element(group, op, operand))
+    return is_16_bit(graph.type(group.computed->element).dtype) ? group.computed->element
+                                                                : ValueId();
   const ValueId made = root_of(graph, graph.op(op).operands[operand]);
   if (llvm::is_contained(group.rounded, made)) return made;
   for (const Matmul& matmul : group.matmuls)
@@ -47,8 +62,10 @@ bool rounds_computed_operands(const Graph& graph) {
 class Unfolding {
 public:
   explicit Unfolding(const Compilation& compilation)
-      : graph_(compilation.rewritten), plan_(compilation.plan),
-        result_{Graph(graph_.name()), {}, false} {
+      : graph_(compilation.rewritten), plan_(compilation.plan), result_{Graph(graph_.name())} {
+    for (const Group& group : plan_.groups)
+      if (group.computed && !group.computed->tile->reductions.empty())
+        running_.insert(group.computed->element);
     for (ValueId input : graph_.inputs())
       made_[{input, ValueId()}] = copied(graph_.producer(input), {})[0];
   }
@@ -87,7 +104,7 @@ private:
       const ShapeAttributes same{graph_.type(value).shape};
       const ValueId stored = llvm::cantFail(
           result_.graph.add_value(OpKind::reshape, {reached(value, ValueId())}, same));
-      result_.stored.push_back(stored);
+      (running_.count(value) ? result_.rescaled : result_.stored).push_back(stored);
       return made_[{value, loaded}] = stored;
     }
     const Op& op = graph_.producer(value);
@@ -103,6 +120,7 @@ private:
   const Graph& graph_;
   const FusionPlan& plan_;
   JudgedGraph result_;
+  std::set<ValueId> running_; ///< elements of computed operands about a running maximum
   /// Maps a value of graph_ to the result's value. The second id of the key is the value that is
   /// taken from memory.
   std::map<std::pair<ValueId, ValueId>, ValueId> made_;
@@ -122,8 +140,10 @@ JudgedGraph judged_graph(const Compilation& compilation) {
   if (rounds) return Unfolding(compilation).run();
   if (rounds_computed_operands(compilation.graph) ||
       rounds_computed_operands(compilation.rewritten))
-    return {compilation.rewritten, {}, false};
-  return {compilation.graph, {}, true};
+    return {compilation.rewritten};
+  JudgedGraph given{compilation.graph};
+  given.is_given = true;
+  return given;
 }
 
 llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& compilation,
@@ -144,8 +164,9 @@ llvm::Expected<std::vector<Evaluated>> judged_references(const Compilation& comp
                         "the rewritten graph computes something else than the graph as given: {}",
                         agreement.problem);
   }
-  if (judged.stored.empty()) return rewritten;
+  if (judged.stored.empty() && judged.rescaled.empty()) return rewritten;
   evaluation.stored = std::move(judged.stored);
+  evaluation.rescaled = std::move(judged.rescaled);
   return evaluate(judged.graph, inputs, evaluation);
 }
 

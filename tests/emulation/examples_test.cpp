@@ -69,6 +69,11 @@ TEST_CASE("emulation: a gate of two matmuls") {
             {{reduced_spec("examples/swiglu.ingot", {{"11008", "200"}, {"4096", "72"}})}}) == "");
 }
 
+TEST_CASE("emulation: attention of the examples") {
+  CHECK(check_cases({{reduced_spec("examples/attention.ingot",
+                                   {{"4, 16, 2048, 128", "1, 2, 150, 40"}})}}) == "");
+}
+
 TEST_CASE("emulation: chains on tensor cores") {
   std::vector<Case> cases;
   for (const MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium}) {

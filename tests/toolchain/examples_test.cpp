@@ -33,7 +33,7 @@ void add(Sources& sources, const std::string& example, P precision, const std::s
 TEST_CASE("examples: no kernel in full precision uses local memory") {
   Sources sources;
   for (const char* example : {k22, k37, k94, k99, kProjection, "94_half", "cumsum", "elementwise",
-                              "layer_norm", "softmax", "swiglu"})
+                              "layer_norm", "softmax", "swiglu", "attention"})
     add(sources, example, P::highest, "a100");
   add(sources, k37, P::pedantic, "a100");
   check_local_memory(sources, "sm_80");

@@ -49,6 +49,35 @@ void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs,
 
 } // namespace
 
+TEST_CASE("stages: products that compute their operand need no local memory") {
+  check_stages({
+      {"graph a(q: f16[64, 2048, 64], k: f16[64, 2048, 64], v: f16[64, 2048, 64]) {\n"
+       "  return scaled_dot_product_attention(q, k, v, is_causal=true) }",
+       "nested mma f16 128x64x128"},
+      {"graph b(q: bf16[32, 4096, 128], k: bf16[32, 4096, 128], v: bf16[32, 4096, 128]) {\n"
+       "  return scaled_dot_product_attention(q, k, v) }",
+       "nested mma bf16 128x128x64"},
+      {"graph c(q: bf16[32, 1024, 128], k: bf16[32, 1024, 128], v: bf16[32, 1024, 128],\n"
+       "        m: bool[1024, 1024]) {\n"
+       "  s = where(m, matmul(q, k, transpose_b=true) * 0.1, -inf)\n"
+       "  return matmul(softmax(s), v) }",
+       "nested mma bf16 128x128x64"},
+      {"graph d(q: bf16[b, n, 128], k: bf16[b, m, 128], v: bf16[b, m, 128]) {\n"
+       "  return scaled_dot_product_attention(q, k, v) }",
+       "nested mma bf16 64x128x64"},
+      {"graph e(q: f16[64, 2047, 64], k: f16[64, 2047, 64], v: f16[64, 2047, 64],\n"
+       "        b: f16[2047, 2047]) {\n"
+       "  return matmul(softmax(tanh(matmul(q, k, transpose_b=true) + b) * 20.0), v) }",
+       "nested mma f16 128x64x64"},
+      {"graph f(x: f16[262144, 128], a: f16[128, 128], b: f16[128, 128], c: f16[128]) {\n"
+       "  return relu(matmul(relu(matmul(x, a) + c), b) + c) }",
+       "nested mma f16 64x128x64"},
+      {"graph g(x: bf16[65536, 256], a: bf16[256, 32], b: bf16[32, 256]) {\n"
+       "  return matmul(matmul(x, a), b) }",
+       "nested mma bf16 64x256x64"},
+  });
+}
+
 TEST_CASE("stages: lanes with two rows each, or with many warps, need no local memory") {
   check_stages({
       {"graph a(x: bf16[16384, 8192]) { return sum(x, axis=0) }", "streamed 64x512 threads 512"},

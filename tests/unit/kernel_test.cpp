@@ -29,9 +29,9 @@ std::vector<std::string> dims_of(const Kernel& kernel) {
 
 /// `graph` of linear layers with names that are made of `name`.
 std::string layers(const std::string& name, int count) {
-  std::string text = "graph " + name + "(x_" + name + ": f16[512, 256]";
+  std::string text = "graph " + name + "(x_" + name + ": f16[512, 512]";
   for (int i = 0; i < count; ++i)
-    text += ", param w" + std::to_string(i) + "_" + name + ": f16[256, 256]";
+    text += ", param w" + std::to_string(i) + "_" + name + ": f16[512, 512]";
   text += ") {\n  y0 = x_" + name + "\n";
   for (int i = 0; i < count; ++i)
     text += "  y" + std::to_string(i + 1) + " = relu(linear(y" + std::to_string(i) + ", w" +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/scheduler.cuh"
+#include "kernels/shared_bytes.cuh"
 #include "tile/bands.cuh"
 #include "tile/split_k.cuh"
 
@@ -24,16 +25,6 @@ template <class L> struct NoSource {
 //   contraction(params, i)  K of matmul i
 //   kSplitsK         with a matmul: whether K is split among blocks that share a tile
 //   split(params)    with kSplitsK: the SplitK
-
-/// Dynamic shared memory of a kernel. Scratch and staging of the stages overlay the mainloop's
-/// slots after these are drained.
-template <class K> struct SharedBytes {
-  using Layout = typename K::Source::Layout;
-  static constexpr int kScratch = ScratchBytes<Layout, typename K::Stages>::kBytes +
-                                  StagingBytes<Layout, typename K::Stages>::kBytes;
-  static constexpr int kBytes =
-      K::Source::kSharedBytes > kScratch ? K::Source::kSharedBytes : kScratch;
-};
 
 /// The products of one part of a tile, in the first slots of the fragment.
 template <class K, class Fragments>

@@ -141,6 +141,11 @@ constexpr int stage_bytes(int rows, int cols, int depth, int element) {
   return (rows + cols) * depth * element;
 }
 
+/// The nested mainloop: the inner product's rows of A, and two slots for its B and the outer one's.
+constexpr int nested_bytes(int rows, int cols, int step, int depth, int element) {
+  return (rows * depth + 2 * step * (depth + cols)) * element;
+}
+
 /// The SIMT mainloop: two stages of f32.
 constexpr int simt_bytes(int rows, int cols, int depth) {
   return 2 * stage_bytes(rows, cols, depth, 4);

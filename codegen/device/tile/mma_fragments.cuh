@@ -85,6 +85,22 @@ private:
   }
 };
 
+/// Adds the product of one block of 16 rows of A and one of 8 columns of B. `i` and `j`: their
+/// numbers in acc, which has the layout MmaLayout of tile/layout.cuh.
+template <Compute kCompute, int kRows, int kCols>
+INGOT_DEVICE void multiply_block(const u32 (&a)[4], u32 b0, u32 b1, int i, int j,
+                                 f32 (&acc)[kRows][kCols]) {
+  const ptx::MmaAccumulator d = {acc[2 * i][2 * j], acc[2 * i][2 * j + 1], acc[2 * i + 1][2 * j],
+                                 acc[2 * i + 1][2 * j + 1]};
+  if constexpr (kCompute == Compute::f16) {
+    ptx::mma_m16n8k16_f16(d, a, b0, b1);
+  } else if constexpr (kCompute == Compute::bf16) {
+    ptx::mma_m16n8k16_bf16(d, a, b0, b1);
+  } else {
+    ptx::mma_m16n8k8_tf32(d, a, b0, b1);
+  }
+}
+
 /// acc += A * B for one step, with acc in the layout MmaLayout of tile/layout.cuh. Calls before(i)
 /// before the products of block i of 16 rows.
 template <Compute kCompute, class FragmentsA, class FragmentsB, int kRows, int kCols, class Before>
@@ -98,17 +114,8 @@ INGOT_DEVICE void multiply(const FragmentsA& a, const FragmentsB& b, f32 (&acc)[
       // The order is back and forth, so that consecutive products share the registers of one
       // operand.
       const int j = i % 2 == 0 ? column : kCols / 2 - 1 - column;
-      const ptx::MmaAccumulator d = {acc[2 * i][2 * j], acc[2 * i][2 * j + 1],
-                                     acc[2 * i + 1][2 * j], acc[2 * i + 1][2 * j + 1]};
-      const u32 b0 = b.block[j / 2][j % 2 * 2];
-      const u32 b1 = b.block[j / 2][j % 2 * 2 + 1];
-      if constexpr (kCompute == Compute::f16) {
-        ptx::mma_m16n8k16_f16(d, a.block[i], b0, b1);
-      } else if constexpr (kCompute == Compute::bf16) {
-        ptx::mma_m16n8k16_bf16(d, a.block[i], b0, b1);
-      } else {
-        ptx::mma_m16n8k8_tf32(d, a.block[i], b0, b1);
-      }
+      multiply_block<kCompute>(a.block[i], b.block[j / 2][j % 2 * 2], b.block[j / 2][j % 2 * 2 + 1],
+                               i, j, acc);
     }
   }
 }

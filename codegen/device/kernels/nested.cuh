@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nested skeleton: a product whose operand A is a tile that the kernel computes
+// (tile/nested_mainloop.cuh), and the stages behind it.
+#pragma once
+
+#include "kernels/scheduler.cuh"
+#include "kernels/shared_bytes.cuh"
+
+namespace ingot {
+
+// A kernel K is that of kernels/held.cuh, with a nested mainloop as its only source.
+
+template <class K> INGOT_DEVICE void nested(const typename K::Params& params) {
+  using Source = typename K::Source;
+  using L = typename Source::Layout;
+  using Stages = typename K::Stages;
+  const TileGrid grid = K::grid(params);
+  // Opaque, so that the compiler does not keep the tile's place in registers across the products.
+  const auto tile_of = [](i32 round) {
+    return ptx::opaque(ptx::block_index()) + static_cast<i64>(round) * ptx::block_count();
+  };
+  for (i32 round = 0; tile_of(round) < grid.tiles(); ++round) {
+    const TileContext context =
+        grid.place(tile_of(round), ptx::thread_index(), ptx::shared_memory());
+    if (round > 0) context.barrier(); // until here, threads read the scratch of the last tile
+    Fragment<L, K::kSlots> fragment;
+    typename ResultsOf<L, List<>, Stages>::Type results(context.thread);
+    Source::run(params, context, K::contraction(params, 0), fragment.v[0], results);
+    const TileContext after = grid.place(tile_of(round), context.thread, context.scratch);
+    run_stages<true>(params, after, fragment, results, Stages());
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// See computed_operands.h.
+#include "ir/fusion/computed_operands.h"
+
+#include "ir/fusion/prologue_cost.h"
+#include "ir/fusion/refusals.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+/// The ops from which the operand of one matmul is computed.
+class TileSearch {
+public:
+  TileSearch(const Partition& partition, OpId matmul)
+      : partition_(partition), graph_(partition.graph()), matmul_(matmul),
+        own_(partition.set_of(matmul)) {}
+
+  /// False: the operand is in memory, or no product is behind it. Else the tile, or `reason`.
+  bool run();
+  std::optional<Reason> reason;
+  OperandTile tile;
+  /// The other sets that the kernel takes in.
+  std::vector<int> sets;
+
+private:
+  bool is_made_here(OpId op) const {
+    const int set = partition_.set_of(op);
+    return set != Partition::kNone && set != own_ && partition_.prepared(op) == is_prepared_ &&
+           !partition_.sets()[set].stored;
+  }
+  void visit(ValueId value);
+  void peel_factors();
+  bool depends_on_reduction(ValueId value) const;
+  bool follows_product(OpId op) const { return behind_.count(op) != 0; }
+  void find_ops();
+  std::optional<Reason> check_reduced() const;
+  std::optional<Reason> check_uses() const;
+
+  const Partition& partition_;
+  const Graph& graph_;
+  const OpId matmul_;
+  const int own_;
+  bool is_prepared_ = false;
+  std::optional<OpId> product_, reduction_;
+  std::set<OpId> visited_;
+  std::set<OpId> behind_; ///< visited ops that depend on the product, and the product
+};
+
+/// Visits the ops that compute `value`, back to products and to memory.
+void TileSearch::visit(ValueId value) {
+  const OpId id = graph_.value(value).op;
+  if (!is_made_here(id) || visited_.count(id)) return;
+  const Op& op = graph_.op(id);
+  const OpClass op_class = info(op.kind).op_class;
+  if (op_class == OpClass::matmul) {
+    if (product_ && !(*product_ == id)) reason = refusals::third_matmul(graph_, id);
+    product_ = id;
+    visited_.insert(id);
+    behind_.insert(id);
+    return;
+  }
+  visited_.insert(id);
+  for (ValueId operand : op.operands) {
+    const ValueId reached = partition_.reached(id, operand);
+    visit(reached);
+    if (behind_.count(graph_.value(reached).op)) behind_.insert(id);
+  }
+  if (!behind_.count(id)) return;
+  if (op_class == OpClass::reduce) {
+    if (reduction_ && !(*reduction_ == id)) reason = refusals::cannot_run(graph_, id);
+    reduction_ = id;
+  } else if (op_class != OpClass::elementwise) {
+    reason = refusals::operand_not_elementwise(graph_, matmul_, id);
+  }
+}
+
+bool TileSearch::depends_on_reduction(ValueId value) const {
+  std::vector<ValueId> open = {value};
+  while (!open.empty()) {
+    const ValueId root = root_of(graph_, open.back());
+    open.pop_back();
+    const OpId op = graph_.value(root).op;
+    if (reduction_ && op == *reduction_) return true;
+    if (follows_product(op) && !(op == *product_)) llvm::append_range(open, graph_.op(op).operands);
+  }
+  return false;
+}
+
+/// Splits the operand into the value that is multiplied and the factors of its rows: those that are
+/// computed from the results of the reduction.
+void TileSearch::peel_factors() {
+  for (;;) {
+    const Op& op = graph_.producer(tile.element);
+    if (op.kind != OpKind::mul && op.kind != OpKind::div) return;
+    const auto is_of_rows = [&](ValueId operand) {
+      const Op& broadcast = graph_.producer(operand);
+      if (broadcast.kind != OpKind::broadcast) return false;
+      const Shape& from = graph_.type(broadcast.operands[0]).shape;
+      return (from.empty() || from.back().is(1)) && depends_on_reduction(operand);
+    };
+    const bool second = is_of_rows(op.operands[1]);
+    if (!second && (op.kind == OpKind::div || !is_of_rows(op.operands[0]))) return;
+    const ValueId rest = op.operands[second ? 0 : 1];
+    const OpId maker = graph_.value(rest).op;
+    // The rest is computed in the operand's own shape.
+    if (!follows_product(maker) || !is_compute(graph_.op(maker))) return;
+    tile.factors.insert(tile.factors.begin(), {graph_.value(tile.element).op, second ? 1u : 0u});
+    tile.element = rest;
+  }
+}
+
+/// Collects the ops of the tile: those that depend on the product, and those of the same kernels
+/// that they read.
+void TileSearch::find_ops() {
+  std::set<int> kernels;
+  for (OpId op : behind_) kernels.insert(partition_.set_of(op));
+  sets.assign(kernels.begin(), kernels.end());
+  std::set<OpId> ops;
+  std::vector<ValueId> open = {tile.element};
+  while (!open.empty()) {
+    const OpId op = graph_.value(open.back()).op;
+    open.pop_back();
+    if (!visited_.count(op) || !kernels.count(partition_.set_of(op)) || !ops.insert(op).second)
+      continue;
+    if (op == *product_) continue;
+    for (ValueId operand : graph_.op(op).operands) open.push_back(partition_.reached(op, operand));
+  }
+  // The results of the reduction are used by factors too.
+  if (reduction_) ops.insert(*reduction_);
+  tile.ops.assign(ops.begin(), ops.end());
+}
+
+/// The reason why the tile does not run along its reduction; none: it depends on the product only
+/// by exponentials below the running maximum.
+std::optional<Reason> TileSearch::check_reduced() const {
+  if (!reduction_) return std::nullopt;
+  const Op& reduction = graph_.op(*reduction_);
+  const auto is_summand = [&](OpId id) {
+    const Op& op = graph_.op(id);
+    if (op.kind != OpKind::exp) return false;
+    const Op& below = graph_.producer(op.operands[0]);
+    return below.kind == OpKind::sub && below.operands[0] == reduction.operands[0] &&
+           root_of(graph_, below.operands[1]) == reduction.results[0];
+  };
+  std::vector<OpId> open = {graph_.value(tile.element).op};
+  std::set<OpId> seen;
+  bool found = false;
+  while (!open.empty()) {
+    const OpId op = open.back();
+    open.pop_back();
+    if (!follows_product(op) || !seen.insert(op).second) continue;
+    if (is_summand(op)) {
+      found = true;
+      continue;
+    }
+    if (op == *product_ || op == *reduction_) return refusals::cannot_run(graph_, *reduction_);
+    for (ValueId operand : graph_.op(op).operands)
+      open.push_back(graph_.value(partition_.reached(op, operand)).op);
+  }
+  if (!info(reduction.kind).rescales() || !found) return refusals::cannot_run(graph_, *reduction_);
+  return std::nullopt;
+}
+
+/// The reason why a value of the tile must be stored; none: no other kernel reads it.
+std::optional<Reason> TileSearch::check_uses() const {
+  const auto is_taken = [&](OpId user) {
+    const int set = partition_.set_of(user);
+    return set == own_ || llvm::is_contained(sets, set);
+  };
+  std::vector<OpId> kept = tile.ops;
+  for (const RowFactor& factor : tile.factors) kept.push_back(factor.op);
+  for (OpId op : kept)
+    for (ValueId value : graph_.op(op).results) {
+      const bool is_output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& output) {
+        return root_of(graph_, output.value) == value;
+      });
+      const bool is_used = llvm::any_of(partition_.users(value), [&](OpId user) {
+        return partition_.needed(user) && !is_taken(user);
+      });
+      if (is_output || is_used) return refusals::stored_for_others(graph_, tile.value, op);
+      // Behind the tile, its values are at other points: only the results of its rows are known.
+      const bool is_wide = !(reduction_ && op == *reduction_);
+      const bool leaves = llvm::any_of(partition_.users(value), [&](OpId user) {
+        return partition_.needed(user) && !(user == matmul_) && !llvm::is_contained(kept, user);
+      });
+      if (is_wide && leaves) return refusals::stored_for_others(graph_, tile.value, op);
+    }
+  for (int set : sets)
+    if (!partition_.sets()[set].merges.empty())
+      return refusals::merged_before(graph_, partition_.sets()[set].merges.front());
+  return std::nullopt;
+}
+
+bool TileSearch::run() {
+  is_prepared_ = partition_.prepared(matmul_);
+  tile.value = partition_.reached(matmul_, graph_.op(matmul_).operands[0]);
+  if (!is_made_here(graph_.value(tile.value).op)) return false;
+  visit(tile.value);
+  if (!product_) return false;
+  tile.element = tile.value;
+  if (reduction_) peel_factors();
+  find_ops();
+  if (!reason) reason = check_reduced();
+  if (!reason) reason = check_uses();
+  return true;
+}
+
+class Computing {
+public:
+  Computing(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart)
+      : partition_(partition), graph_(partition.graph()), judge_(judge), apart_(apart) {}
+
+  void run() {
+    if (!partition_.limits().reassociates) return;
+    // A joined set comes again, at the end.
+    for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
+      const Partition::Set& own = partition_.sets()[set];
+      std::vector<OpId> matmuls;
+      llvm::copy_if(own.ops, std::back_inserter(matmuls),
+                    [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
+      if (own.live && !own.stored && own.merges.empty() && matmuls.size() == 1)
+        join(set, matmuls.front());
+    }
+  }
+
+private:
+  void join(int set, OpId matmul);
+  std::optional<Reason> slower(const Group& joined, llvm::ArrayRef<int> sets) const;
+  std::optional<double> seconds(int set) const;
+
+  Partition& partition_;
+  const Graph& graph_;
+  const SetJudge& judge_;
+  std::vector<Apart>& apart_;
+};
+
+/// The seconds of a set's kernel with all that it would store.
+std::optional<double> Computing::seconds(int set) const {
+  const OpSet& ops = partition_.sets()[set].ops;
+  std::vector<StoreTarget> stored;
+  for (const StoreTarget& target : judge_.stored_values(ops))
+    if (!partition_.global(graph_.value(root_of(graph_, target.value)).op))
+      stored.push_back(target);
+  auto group = analyze_group(partition_.context_for(ops), ops, stored);
+  const Group* whole = std::get_if<Group>(&group);
+  return whole ? partition_.limits().seconds(*whole) : std::nullopt;
+}
+
+/// The reason why the kernels should stay apart; none: one kernel takes less time.
+std::optional<Reason> Computing::slower(const Group& joined, llvm::ArrayRef<int> sets) const {
+  if (!partition_.limits().seconds) return std::nullopt;
+  const auto together = partition_.limits().seconds(joined);
+  if (!together)
+    return Reason{"no schedule computes an operand of this product in its kernel", kNoChange};
+  double apart = 0;
+  for (int set : sets) apart += seconds(set).value_or(0);
+  if (apart == 0 || *together < apart) return std::nullopt;
+  return Reason{fmt::format("to compute {} where it is multiplied takes {:.0f} us, and in kernels "
+                            "of their own {:.0f} us{}",
+                            refusals::named(graph_, joined.computed->value), *together * 1e6,
+                            apart * 1e6, usual_sizes(graph_)),
+                kNoChange};
+}
+
+void Computing::join(int set, OpId matmul) {
+  TileSearch search(partition_, matmul);
+  if (!search.run()) return;
+  std::vector<int> sets = search.sets;
+  sets.push_back(set);
+  llvm::sort(sets);
+  const OpSet ops = partition_.ops_of(sets);
+  std::optional<Reason> reason = search.reason;
+  if (!reason)
+    if (const auto op = partition_.between(ops, sets)) reason = refusals::runs_between(graph_, *op);
+  if (!reason) {
+    GroupContext context = partition_.context_for(ops);
+    for (OpId op : search.tile.ops) context.global_reductions.erase(op);
+    context.tiles[matmul] = search.tile;
+    auto result = analyze_group(context, ops, {});
+    if (auto* refusal = std::get_if<Refusal>(&result)) {
+      reason = *refusal;
+    } else {
+      const Group& group = std::get<Group>(result);
+      reason = judge_.obstacle(ops, group);
+      if (!reason) reason = slower(group, sets);
+    }
+  }
+  if (reason) {
+    apart_.push_back({matmul, search.tile.value, *reason});
+    return;
+  }
+  partition_.compute_operand(matmul, search.tile);
+  partition_.join(ops, sets, partition_.sets()[set].prepare);
+}
+
+} // namespace
+
+void compute_operands(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart) {
+  Computing(partition, judge, apart).run();
+}
+
+} // namespace ingot

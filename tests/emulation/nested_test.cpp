@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products whose operand A the same kernel computes, step by step along K: softmaxes of scores
+// times values, with any elementwise ops between, and products of products without a reduction.
+#include "tests/emulation/mutations.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace ingot;
+using namespace ingot::emulation;
+
+namespace {
+
+/// Operands of two heads: q[2, rows, depth], k[2, keys, depth], v[2, keys, columns].
+struct Heads {
+  const char* type;
+  int rows, keys, depth, columns;
+};
+
+/// softmax(f(q k^T)) v, where `between` are the statements from the scores `s` to the softmax, and
+/// `tail` is the result of the product `h`.
+std::string attention(const Heads& of, const char* inputs = "", const char* between = "",
+                      const char* tail = "h") {
+  return fmt::format(
+      "graph g(q: {0}[2, {1}, {3}], k: {0}[2, {2}, {3}], v: {0}[2, {2}, {4}]{5}) {{\n"
+      "  s = matmul(q, k, transpose_b=true) * 0.25\n{6}"
+      "  h = matmul(softmax(s, axis=2), v)\n  return {7} }}",
+      of.type, of.rows, of.keys, of.depth, of.columns, inputs, between, tail);
+}
+
+/// The failures of a case, or that it is not one kernel.
+std::string check_nested(const Case& one) {
+  const std::string schedules = schedules_of(one);
+  if (schedules.find("nested mma") != 0 || schedules.find('\n') + 1 != schedules.size())
+    return "not one kernel: " + schedules;
+  return check_cases({one});
+}
+
+} // namespace
+
+TEST_CASE("emulation: attention is one kernel") {
+  CHECK(check_nested({attention({"f16", 128, 128, 64, 64})}) == "");
+  CHECK(check_nested({attention({"bf16", 130, 200, 40, 72})}) == "");
+  CHECK(check_nested({attention({"f16", 5, 70, 17, 33})}) == "");
+  CHECK(check_nested({attention({"f16", 70, 65, 128, 128})}) == "");
+  CHECK(check_nested({attention({"bf16", 20, 33, 200, 130})}) == "");
+}
+
+TEST_CASE("emulation: attention with masks and biases") {
+  CHECK(check_nested({attention({"f16", 70, 100, 32, 32}, ", b: f16[70, 100]", "  s = s + b\n")}) ==
+        "");
+  CHECK(check_nested({attention({"f16", 70, 100, 32, 32}, ", m: bool[2, 1, 100]",
+                                "  s = where(m, s, -inf)\n")}) == "");
+  CHECK(
+      check_nested({attention(
+          {"f16", 70, 70, 32, 32}, "",
+          "  s = where(iota(i32, [70, 70], axis=0) >= iota(i32, [70, 70], axis=1), s, -inf)\n")}) ==
+      "");
+  CHECK(check_nested({attention({"f16", 33, 140, 32, 32}, "", "  s = tanh(s * 0.1) * 10.0\n")}) ==
+        "");
+}
+
+TEST_CASE("emulation: attention with stages behind it") {
+  CHECK(check_nested({attention({"f16", 70, 100, 32, 48}, ", x: f16[2, 70, 48], b: f16[48]", "",
+                                "gelu(h + b) + x")}) == "");
+  CHECK(check_nested({attention({"f16", 70, 100, 32, 48}, ", b: f16[48]", "",
+                                "layer_norm(h, b, b)")}) == "");
+}
+
+TEST_CASE("emulation: attention of rows without a key") {
+  CHECK(check_nested({attention({"f16", 70, 100, 32, 32}, ", m: bool[2, 70, 100]",
+                                "  s = where(m, s, -inf)\n"),
+                      {{}},
+                      MatmulPrecision::highest,
+                      Case::Depth::results,
+                      true}) == "");
+}
+
+TEST_CASE("emulation: products of products without a reduction are one kernel") {
+  CHECK(check_nested({"graph g(x: f16[130, 40], a: f16[40, 100], b: f16[100, 36]) {\n"
+                      "  return matmul(relu(matmul(x, a)), b) }"}) == "");
+  CHECK(
+      check_nested({"graph g(x: bf16[70, 40], a: bf16[40, 16], b: bf16[16, 130], c: bf16[130]) {\n"
+                    "  return matmul(matmul(x, a), b) + c }"}) == "");
+}
+
+TEST_CASE("emulation: attention leaves out the tiles that a mask of positions empties") {
+  // Rows behind the last key, windows, and rows that see no key.
+  CHECK(check_nested({attention({"f16", 300, 200, 32, 32}, "",
+                                "  s = where(iota(i32, [300, 200], axis=0) >= "
+                                "iota(i32, [300, 200], axis=1), s, -inf)\n")}) == "");
+  CHECK(check_nested(
+            {attention({"f16", 270, 330, 32, 32}, "",
+                       "  d = iota(i32, [270, 330], axis=1) - iota(i32, [270, 330], axis=0)\n"
+                       "  s = where((d > 70) & (d < 100), s, -inf)\n")}) == "");
+  CHECK(check_nested(
+            {attention({"f16", 150, 130, 32, 32}, "",
+                       "  d = iota(i32, [150, 130], axis=0) - iota(i32, [150, 130], axis=1)\n"
+                       "  s = where(d > 64, -inf, s)\n")}) == "");
+}
+
+TEST_CASE("emulation: attention with named lengths") {
+  CHECK(check_nested({"graph g(q: f16[b, n, 32], k: f16[b, m, 32], v: f16[b, m, 64]) {\n"
+                      "  s = matmul(q, k, transpose_b=true)\n"
+                      "  return matmul(softmax(s, axis=2), v) }",
+                      {{{"b", 2}, {"n", 70}, {"m", 130}},
+                       {{"b", 1}, {"n", 1}, {"m", 1}},
+                       {{"b", 3}, {"n", 3}, {"m", 64}},
+                       {{"b", 1}, {"n", 3}, {"m", 0}},
+                       {{"b", 1}, {"n", 0}, {"m", 5}},
+                       {{"b", 0}, {"n", 3}, {"m", 5}}}}) == "");
+}
+
+TEST_CASE("emulation: every barrier, wait and commit of a computed operand is needed") {
+  // Two heads of two tiles of 64 rows, three steps each. Of each tile, the last commit has no
+  // copies, and the wait behind the steps has none left: it is for tiles without a step.
+  const Case one = {attention({"f16", 70, 300, 32, 32})};
+  REQUIRE(schedules_of(one).find("nested mma f16 64x32x128") == 0);
+  check_each(kBarrier, one, 19);
+  check_each(kWait, one, 16, {3, 7, 11, 15});
+  check_each(kCommit, one, 16, {3, 7, 11, 15});
+}
