@@ -41,7 +41,7 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
                         index_map(group, access, stage_coordinates(group)).index.text());
   };
   for (const Read& read : group.reads)
-    add(read.combine ? "combines" : "reads", read.access.value, read.access);
+    if (!read.computed) add(read.combine ? "combines" : "reads", read.access.value, read.access);
   for (const Write& write : group.writes) add("writes", write.value, write.access);
   return text;
 }

@@ -80,7 +80,12 @@ std::string BodyWriter::functor(const std::string& wanted, const PointExpr& valu
 
 void BodyWriter::write(const MapStage& stage, const std::string&) {
   const std::string name = functor(fmt::format("Tile{}", stage.slot), stage.value);
-  types_.push_back(fmt::format("Map<{}, {}>", name, stage.slot));
+  if (stage.within.empty()) {
+    types_.push_back(fmt::format("Map<{}, {}>", name, stage.slot));
+  } else {
+    const std::string within = functor(name + "Within", stage.within);
+    types_.push_back(fmt::format("MaskedMap<{}, {}, {}>", name, within, stage.slot));
+  }
 }
 
 void BodyWriter::write(const ReduceStage& stage, const std::string& note) {

@@ -9,30 +9,53 @@
 namespace ingot {
 namespace {
 
+/// Rows and columns are fewer than 2^30: scores of more take days. Sums of a few of these numbers
+/// stay in 32 bits.
+constexpr int64_t kMostShift = int64_t{1} << 20;
+
 class MaskReader {
 public:
   explicit MaskReader(const PointExpr& value) : ops_(value.ops) {}
 
-  std::vector<Condition> run() {
-    admit(static_cast<uint32_t>(ops_.size() - 1));
-    return std::move(admitted_);
+  AdmittedPoints run() {
+    const uint32_t value = admit(static_cast<uint32_t>(ops_.size() - 1));
+    AdmittedPoints result{std::move(admitted_), {}};
+    if (value + 1 != ops_.size()) result.within = steps_of(value);
+    return result;
   }
 
 private:
   using Compare = Condition::Compare;
 
-  /// Adds the comparisons that hold where step `step` is not -Inf.
-  void admit(uint32_t step) {
+  /// Adds the comparisons that hold where step `step` is not -Inf. Returns the step that has its
+  /// value where they do.
+  uint32_t admit(uint32_t step) {
     const PointOp& op = ops_[step];
-    if (op.kind != PointOp::Kind::call || op.function.op != OpKind::select) return;
+    if (op.kind != PointOp::Kind::call || op.function.op != OpKind::select) return step;
     const uint32_t condition = op.operands[0], chosen = op.operands[1], other = op.operands[2];
-    if (is_lowest(other)) {
-      require(condition, false);
-      admit(chosen);
-    } else if (is_lowest(chosen)) {
-      require(condition, true);
-      admit(other);
+    const bool is_chosen = is_lowest(other);
+    if (!is_chosen && !is_lowest(chosen)) return step;
+    const bool is_whole = require(condition, !is_chosen);
+    const uint32_t value = admit(is_chosen ? chosen : other);
+    return is_whole ? value : step;
+  }
+
+  /// The expression that ends with step `last`.
+  PointExpr steps_of(uint32_t last) const {
+    std::vector<bool> used(last + 1, false);
+    used[last] = true;
+    for (uint32_t step = last + 1; step-- > 0;)
+      if (used[step])
+        for (uint32_t operand : ops_[step].operands) used[operand] = true;
+    PointExpr result;
+    std::vector<uint32_t> numbers(last + 1, 0);
+    for (uint32_t step = 0; step <= last; ++step) {
+      if (!used[step]) continue;
+      numbers[step] = static_cast<uint32_t>(result.ops.size());
+      result.ops.push_back(ops_[step]);
+      for (uint32_t& operand : result.ops.back().operands) operand = numbers[operand];
     }
+    return result;
   }
 
   bool is_lowest(uint32_t step) const {
@@ -41,19 +64,20 @@ private:
            std::isinf(op.constant.real) && op.constant.real < 0;
   }
 
-  /// Adds the comparisons that hold where a step of booleans is true, or false if it is `negated`.
-  void require(uint32_t step, bool negated) {
+  /// Adds comparisons that hold where a step of booleans is true, or false if it is `negated`.
+  /// Returns whether the step is so wherever they hold.
+  bool require(uint32_t step, bool negated) {
     const PointOp& op = ops_[step];
-    if (op.kind != PointOp::Kind::call) return;
+    if (op.kind != PointOp::Kind::call) return false;
     const OpKind kind = op.function.op;
     if (kind == OpKind::not_) return require(op.operands[0], !negated);
     if (kind == (negated ? OpKind::or_ : OpKind::and_)) {
-      for (uint32_t operand : op.operands) require(operand, negated);
-      return;
+      const bool first = require(op.operands[0], negated);
+      return require(op.operands[1], negated) && first;
     }
-    if (op.operands.size() != 2 || is_float(op.function.from)) return;
+    if (op.operands.size() != 2 || is_float(op.function.from)) return false;
     const auto left = position(op.operands[0]), right = position(op.operands[1]);
-    if (!left || !right) return;
+    if (!left || !right) return false;
     switch (kind) {
     case OpKind::less: return add(negated ? Compare::at_least : Compare::below, *left, *right);
     case OpKind::greater_equal:
@@ -61,25 +85,25 @@ private:
     case OpKind::greater: return add(negated ? Compare::at_least : Compare::below, *right, *left);
     case OpKind::less_equal:
       return add(negated ? Compare::below : Compare::at_least, *right, *left);
-    default: return;
+    default: return false;
     }
   }
 
-  void add(Compare compare, const Expr& left, const Expr& right) {
+  bool add(Compare compare, const Expr& left, const Expr& right) {
     admitted_.push_back({compare, left, right});
+    return true;
   }
 
-  /// A step as a sum of the row, the column and numbers; none: it is something else.
+  /// A step as a sum of the row, the column and small numbers, which no type of integers wraps;
+  /// none: it is something else.
   std::optional<Expr> position(uint32_t step) const {
     const PointOp& op = ops_[step];
     if (is_float(op.dtype)) return std::nullopt;
-    if (op.kind == PointOp::Kind::constant) return Expr(op.constant.integer);
-    if (op.kind == PointOp::Kind::number) {
-      const bool is_position =
-          op.number == coordinate(Coordinate::row) || op.number == coordinate(Coordinate::col) ||
-          !(varies_along(op.number, Coordinate::row) || varies_along(op.number, Coordinate::col));
-      return is_position ? std::optional(op.number) : std::nullopt;
-    }
+    if (op.kind == PointOp::Kind::constant && std::abs(op.constant.integer) <= kMostShift)
+      return Expr(op.constant.integer);
+    if (op.kind == PointOp::Kind::number &&
+        (op.number == coordinate(Coordinate::row) || op.number == coordinate(Coordinate::col)))
+      return op.number;
     if (op.kind != PointOp::Kind::call || op.operands.size() != 2) return std::nullopt;
     const auto left = position(op.operands[0]), right = position(op.operands[1]);
     if (!left || !right) return std::nullopt;
@@ -94,6 +118,6 @@ private:
 
 } // namespace
 
-std::vector<Condition> admitted_points(const PointExpr& value) { return MaskReader(value).run(); }
+AdmittedPoints admitted_points(const PointExpr& value) { return MaskReader(value).run(); }
 
 } // namespace ingot

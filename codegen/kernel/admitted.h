@@ -7,9 +7,15 @@
 
 namespace ingot {
 
-/// The comparisons of positions that all hold at points where `value`, a float, is not -Inf: those
-/// of the selects that yield it. Each side is a sum of coordinates and numbers, so that a rectangle
-/// of points without a corner that fulfils one of them has no such point. Empty: none are known.
-std::vector<Condition> admitted_points(const PointExpr& value);
+struct AdmittedPoints {
+  /// Comparisons of positions that all hold where a value is not -Inf: those of the selects that
+  /// yield it. Each side is a sum of coordinates and numbers, so that one that holds at no corner
+  /// of a rectangle of points holds nowhere in it.
+  std::vector<Condition> conditions;
+  /// The value where all of them hold; empty: it is no simpler.
+  PointExpr within;
+};
+/// The points that the masks in the expression of a float admit.
+AdmittedPoints admitted_points(const PointExpr& value);
 
 } // namespace ingot

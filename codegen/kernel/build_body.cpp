@@ -222,8 +222,9 @@ PointExpr StageBuilder::run_tile(ValueId element, std::vector<Condition>& admits
     const TileValue target = values_.source(r.op, 0);
     if (target != slots_.front()) {
       PointExpr value = evaluated(target);
-      admits = admitted_points(value);
-      body_.stages.push_back({MapStage{0, std::move(value)}, ""});
+      AdmittedPoints admitted = admitted_points(value);
+      admits = std::move(admitted.conditions);
+      body_.stages.push_back({MapStage{0, std::move(value), std::move(admitted.within)}, ""});
       slots_.front() = target;
     }
     add_results(r.op, ReduceStage{reducer_of(graph_, r.op), ReduceSpan::row, 0, dim_expr(r.extent),
@@ -349,6 +350,7 @@ TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
   std::map<OpId, uint32_t> carried;
   for (const auto& [number, matmul] : llvm::enumerate(group.matmuls)) {
     Mainloop& mainloop = body.mainloops.emplace_back();
+    INGOT_ASSERT(!group.computed || group.matmuls.size() == 1);
     if (group.computed)
       mainloop.a = std::make_shared<ComputedTile>(build_tile(site, parameters, carried));
     else

@@ -215,6 +215,7 @@ struct Reducer {
 struct MapStage {
   int slot = 0;
   PointExpr value;
+  PointExpr within{}; ///< the value where ComputedTile::admits hold, if it is simpler; else empty
 };
 struct ReduceStage {
   Reducer reducer;

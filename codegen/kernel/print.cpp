@@ -127,6 +127,9 @@ void KernelPrinter::print(const MatrixOperand& operand, const char* name) {
 void KernelPrinter::print(const MapStage& stage, const PointFrame& frame) {
   out_.line("  map tile{}", stage.slot);
   print(stage.value, frame);
+  if (stage.within.empty()) return;
+  out_.line("    where no mask is");
+  print(stage.within, frame);
 }
 
 void KernelPrinter::print(const ReduceStage& stage, const PointFrame& frame) {

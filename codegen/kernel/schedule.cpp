@@ -70,11 +70,12 @@ std::string Schedule::text() const {
                        : skeleton == Skeleton::kept
                            ? fmt::format(" cluster {} slots {}", cluster, slots)
                            : "");
-  std::string paths;
+  static const char* const of_one[] = {"a", "b"};
+  static const char* const of_nested[] = {"a of a", "b of a", "b"};
+  std::string paths = depth > 0 ? fmt::format(" depth {}", depth) : "";
   for (size_t i = 0; i < operands.size(); ++i)
-    paths += fmt::format(" {} {}*{}", i % 2 == 0 ? "a" : "b", spelling(operands[i].path).str(),
-                         operands[i].vec);
-  if (depth > 0) paths = fmt::format(" depth {}{}", depth, paths);
+    paths += fmt::format(" {} {}*{}", depth > 0 ? of_nested[i] : of_one[i % 2],
+                         spelling(operands[i].path).str(), operands[i].vec);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
                      instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
                      warp_m, warp_n, slots, threads, paths, vec,

@@ -37,7 +37,10 @@ void walk(const MatrixOperand& operand, Visit visit) {
   visit(dim_expr(extents.depth));
 }
 
-void walk(const MapStage& stage, Visit visit) { walk(stage.value, visit); }
+void walk(const MapStage& stage, Visit visit) {
+  walk(stage.value, visit);
+  walk(stage.within, visit);
+}
 void walk(const ReduceStage& stage, Visit visit) {
   visit(stage.count);
   visit(stage.position);

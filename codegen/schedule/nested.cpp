@@ -42,10 +42,14 @@ OperandSchedule operand_schedule(const Kernel& kernel, const MatrixOperand& oper
 
 llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site) {
   const auto& body = std::get<TileBody>(site.kernel.body);
-  const auto compute = compute_type(site.graph, site.group, site.options);
-  if (compute != ComputeType::f16 && compute != ComputeType::bf16)
+  const auto type_of = [&](const Group& group) {
+    return site.graph.type(site.graph.op(group.matmuls.front().op).operands[0]).dtype;
+  };
+  const DType type = type_of(site.group);
+  if (!is_16_bit(type) || type_of(*site.group.computed->tile) != type)
     return make_error(ErrorCode::unsupported,
-                      "operands that are computed along a product have 16-bit types");
+                      "a product that computes an operand, and the product of that operand, have "
+                      "one 16-bit type");
   // Blocks do not share K, which may be long. Kernels of their own do, and store one product.
   const TileBody& tile = computed_tile(body)->body;
   const bool reduces = llvm::any_of(tile.stages, [](const Stage& stage) {
@@ -67,7 +71,7 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   Schedule s;
   s.skeleton = Skeleton::nested;
   s.mainloop = MainloopKind::nested;
-  s.compute = *compute;
+  s.compute = type == DType::f16 ? ComputeType::f16 : ComputeType::bf16;
   s.threads = 128;
   const auto set_rows = [&](int64_t of_warp) {
     s.warp_m = of_warp;

@@ -31,6 +31,8 @@ private:
            !partition_.sets()[set].stored;
   }
   void visit(ValueId value);
+  void add_product(OpId op);
+  void leave(OpId op);
   void peel_factors();
   bool depends_on_reduction(ValueId value) const;
   bool follows_product(OpId op) const { return behind_.count(op) != 0; }
@@ -48,31 +50,57 @@ private:
   std::set<OpId> behind_; ///< visited ops that depend on the product, and the product
 };
 
-/// Visits the ops that compute `value`, back to products and to memory.
+/// Visits the ops that compute `value`, back to products and to memory. Ends at more ops than a
+/// kernel has.
 void TileSearch::visit(ValueId value) {
-  const OpId id = graph_.value(value).op;
-  if (!is_made_here(id) || visited_.count(id)) return;
-  const Op& op = graph_.op(id);
-  const OpClass op_class = info(op.kind).op_class;
-  if (op_class == OpClass::matmul) {
-    if (product_ && !(*product_ == id)) reason = refusals::third_matmul(graph_, id);
-    product_ = id;
-    visited_.insert(id);
-    behind_.insert(id);
-    return;
+  struct Open {
+    OpId op;
+    size_t next = 0; ///< the operand to visit next
+  };
+  std::vector<Open> open;
+  const auto enter = [&](OpId op) {
+    if (!is_made_here(op) || !visited_.insert(op).second) return;
+    if (graph_.op(op).kind == OpKind::matmul)
+      add_product(op);
+    else
+      open.push_back({op});
+  };
+  enter(graph_.value(value).op);
+  while (!open.empty() && !reason) {
+    if (static_cast<int64_t>(visited_.size()) > partition_.limits().most_ops) {
+      reason = refusals::too_many_ops(partition_.limits().most_ops);
+      return;
+    }
+    const OpId op = open.back().op;
+    const auto& operands = graph_.op(op).operands;
+    if (open.back().next < operands.size()) {
+      enter(graph_.value(partition_.reached(op, operands[open.back().next++])).op);
+      continue;
+    }
+    open.pop_back();
+    leave(op);
   }
-  visited_.insert(id);
-  for (ValueId operand : op.operands) {
-    const ValueId reached = partition_.reached(id, operand);
-    visit(reached);
-    if (behind_.count(graph_.value(reached).op)) behind_.insert(id);
-  }
-  if (!behind_.count(id)) return;
+}
+
+void TileSearch::add_product(OpId op) {
+  if (product_) reason = refusals::third_matmul(graph_, op);
+  product_ = op;
+  behind_.insert(op);
+}
+
+/// Notes an op whose operands are visited.
+void TileSearch::leave(OpId op) {
+  const bool is_behind = llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
+    return behind_.count(graph_.value(partition_.reached(op, operand)).op) != 0;
+  });
+  if (!is_behind) return;
+  behind_.insert(op);
+  const OpClass op_class = info(graph_.op(op).kind).op_class;
   if (op_class == OpClass::reduce) {
-    if (reduction_ && !(*reduction_ == id)) reason = refusals::cannot_run(graph_, id);
-    reduction_ = id;
+    if (reduction_) reason = refusals::cannot_run(graph_, op);
+    reduction_ = op;
   } else if (op_class != OpClass::elementwise) {
-    reason = refusals::operand_not_elementwise(graph_, matmul_, id);
+    reason = refusals::operand_not_elementwise(graph_, matmul_, op);
   }
 }
 
@@ -132,35 +160,26 @@ void TileSearch::find_ops() {
   tile.ops.assign(ops.begin(), ops.end());
 }
 
-/// The reason why the tile does not run along its reduction; none: it depends on the product only
-/// by exponentials below the running maximum.
+/// The reason why the tile's reduction cannot run along K; none: the element is an exponential
+/// below the maximum, which moves to another maximum by a factor, and the sum of all of them
+/// divides the product. A row of -Inf then is NaN, whatever its exponentials are.
 std::optional<Reason> TileSearch::check_reduced() const {
   if (!reduction_) return std::nullopt;
   const Op& reduction = graph_.op(*reduction_);
-  const auto is_summand = [&](OpId id) {
-    const Op& op = graph_.op(id);
-    if (op.kind != OpKind::exp) return false;
-    const Op& below = graph_.producer(op.operands[0]);
-    return below.kind == OpKind::sub && below.operands[0] == reduction.operands[0] &&
-           root_of(graph_, below.operands[1]) == reduction.results[0];
-  };
-  std::vector<OpId> open = {graph_.value(tile.element).op};
-  std::set<OpId> seen;
-  bool found = false;
-  while (!open.empty()) {
-    const OpId op = open.back();
-    open.pop_back();
-    if (!follows_product(op) || !seen.insert(op).second) continue;
-    if (is_summand(op)) {
-      found = true;
-      continue;
-    }
-    if (op == *product_ || op == *reduction_) return refusals::cannot_run(graph_, *reduction_);
-    for (ValueId operand : graph_.op(op).operands)
-      open.push_back(graph_.value(partition_.reached(op, operand)).op);
-  }
-  if (!info(reduction.kind).rescales() || !found) return refusals::cannot_run(graph_, *reduction_);
-  return std::nullopt;
+  const auto refused = refusals::cannot_run(graph_, *reduction_);
+  if (!info(reduction.kind).rescales()) return refused;
+  const bool divides = llvm::any_of(tile.factors, [&](const RowFactor& factor) {
+    const Op& op = graph_.op(factor.op);
+    return op.kind == OpKind::div && root_of(graph_, op.operands[1]) == reduction.results[1];
+  });
+  const Op* element = &graph_.producer(tile.element);
+  while (element->kind == OpKind::cast && is_float(graph_.type(element->operands[0]).dtype))
+    element = &graph_.producer(element->operands[0]);
+  if (!divides || element->kind != OpKind::exp) return refused;
+  const Op& below = graph_.producer(element->operands[0]);
+  const bool is_summand = below.kind == OpKind::sub && below.operands[0] == reduction.operands[0] &&
+                          root_of(graph_, below.operands[1]) == reduction.results[0];
+  return is_summand ? std::nullopt : std::optional<Reason>(refused);
 }
 
 /// The reason why a value of the tile must be stored; none: no other kernel reads it.
@@ -200,6 +219,7 @@ bool TileSearch::run() {
   visit(tile.value);
   if (!product_) return false;
   tile.element = tile.value;
+  if (reason) return true;
   if (reduction_) peel_factors();
   find_ops();
   if (!reason) reason = check_reduced();
@@ -214,8 +234,8 @@ public:
 
   void run() {
     if (!partition_.limits().reassociates) return;
-    // A joined set comes again, at the end.
-    for (int set = 0; set < static_cast<int>(partition_.sets().size()); ++set) {
+    const int sets = static_cast<int>(partition_.sets().size());
+    for (int set = 0; set < sets; ++set) {
       const Partition::Set& own = partition_.sets()[set];
       std::vector<OpId> matmuls;
       llvm::copy_if(own.ops, std::back_inserter(matmuls),

@@ -4,6 +4,7 @@
 
 #include "ir/fusion/group_binder.h"
 #include "ir/fusion/loaded_domain.h"
+#include "ir/fusion/operand_tile.h"
 #include "ir/fusion/operands.h"
 #include "ir/fusion/refusals.h"
 
@@ -171,40 +172,14 @@ bool Analysis::bind_factors() {
   return true;
 }
 
-/// Checks that the operand's tile has the kernel's points: its batch, its rows, and K as columns.
-/// Marks the reads that take no memory.
+/// Checks that the operand's tile has the kernel's points.
 bool Analysis::check_tile() {
   const Group* tile = context_.part.tile;
   if (!tile) return true;
   const OpId matmul = group_.matmuls.front().op;
-  const AxisSpace &own = bindings_.space, &others = tile->space;
-  const AtomList dims = own.leaves(tile_dims_);
-  const AtomList dims_of_tile = others.leaves(tile->writes.front().access.dims);
-  std::map<Atom, Atom> here; // atoms of the tile as atoms of this kernel
-  bool is_same = dims.size() == dims_of_tile.size();
-  for (size_t d = 0; is_same && d < dims.size(); ++d) {
-    is_same = own.extent(dims[d]) == others.extent(dims_of_tile[d]);
-    here[dims_of_tile[d]] = dims[d];
-  }
-  const auto matches = [&](llvm::ArrayRef<Atom> of_tile, llvm::ArrayRef<Atom> of_kernel) {
-    return llvm::equal(of_tile, of_kernel, [&](Atom a, Atom b) {
-      const auto found = here.find(a);
-      return found != here.end() && found->second == b;
-    });
-  };
-  is_same = is_same && matches(tile->domain.batch, group_.domain.batch) &&
-            matches(tile->domain.rows, group_.domain.rows) &&
-            matches(tile->domain.columns, group_.matmuls.front().contraction);
-  for (Read& read : group_.reads) {
-    const OpId source = graph_.value(read.access.value).op;
-    for (const Reduction& reduction : tile->reductions)
-      if (reduction.op == source) {
-        read.computed = true;
-        is_same = is_same && matches(others.leaves(reduction.kept), own.leaves(read.access.dims));
-      }
-    read.computed |= read.op == matmul && read.operand == 0;
-  }
-  return is_same || refuse(refusals::operand_at_other_points(graph_, matmul));
+  if (group_.matmuls.size() > 1) return refuse(refusals::third_matmul(graph_, matmul));
+  return place_tile(graph_, *tile, bindings_.space, bindings_.space.leaves(tile_dims_), group_) ||
+         refuse(refusals::operand_at_other_points(graph_, matmul));
 }
 
 bool Analysis::classify_reductions() {
@@ -440,44 +415,16 @@ bool is_compute(const Op& op) {
   return op_class != OpClass::source && op_class != OpClass::movement;
 }
 
-namespace {
-
-/// Analyses a group that computes operand A of `matmul`: the operand's tile, then the kernel behind
-/// it.
-std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
-                                               const std::vector<OpId>& ops,
-                                               const std::vector<StoreTarget>& targets,
-                                               const OperandTile& operand) {
-  GroupContext part = context;
-  part.tiles.clear();
-  part.part.is_tile = true;
-  auto tile = analyze_group(part, operand.ops, {StoreTarget::whole(operand.element)});
-  if (std::holds_alternative<Refusal>(tile)) return tile;
-  std::vector<OpId> behind;
-  llvm::copy_if(ops, std::back_inserter(behind), [&](OpId op) {
-    return !llvm::is_contained(operand.ops, op) &&
-           llvm::none_of(operand.factors, [&](const RowFactor& f) { return f.op == op; });
-  });
-  part.part = {false, &operand, &std::get<Group>(tile)};
-  auto kernel = analyze_group(part, behind, targets);
-  auto* group = std::get_if<Group>(&kernel);
-  if (!group) return kernel;
-  group->ops = ops;
-  group->computed = {operand.value, operand.element, operand.factors,
-                     std::make_shared<Group>(std::get<Group>(std::move(tile)))};
-  return kernel;
-}
-
-} // namespace
-
 std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            const std::vector<OpId>& ops,
                                            const std::vector<StoreTarget>& targets,
                                            BoundOps* bound) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
     return refusals::too_many_ops(context.limits.most_ops);
-  for (const auto& [matmul, operand] : context.tiles)
-    if (llvm::is_contained(ops, matmul)) return analyze_computing(context, ops, targets, operand);
+  if (!context.tiles.empty())
+    for (OpId op : ops)
+      if (const auto tile = context.tiles.find(op); tile != context.tiles.end())
+        return analyze_computing(context, ops, targets, tile->second);
   auto analyze = [&](GroupBinder binder, BoundOps* kept) -> std::variant<Group, Refusal> {
     if (!binder.bind_ops(ops)) return binder.refusal();
     if (kept) *kept = std::make_shared<const GroupBinder>(binder);

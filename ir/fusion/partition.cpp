@@ -226,8 +226,10 @@ GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merge
                        {merges.begin(), merges.end()},
                        context_.in_memory,
                        {},
-                       context_.reduced_where_read,
-                       context_.tiles};
+                       context_.reduced_where_read};
+  for (OpId op : ops)
+    if (const auto tile = context_.tiles.find(op); tile != context_.tiles.end())
+      context.tiles.insert(*tile);
   for (OpId op : ops)
     if (set_of_[op.index] != kNone && info(graph().op(op).kind).op_class == OpClass::reduce)
       context.settled[op] = global(op) != nullptr;

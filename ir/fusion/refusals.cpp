@@ -107,8 +107,8 @@ Refusal second_matmul(const Graph& graph, OpId op) {
 }
 
 Refusal cannot_run(const Graph& graph, OpId reduction) {
-  return refusal(fmt::format("{} reduces a product along which another product would run: only the "
-                             "sum of exponentials of a softmax runs along",
+  return refusal(fmt::format("{} reduces a product that another one multiplies: a kernel of both "
+                             "computes nothing there but a softmax of the product",
                              named(graph, reduction)),
                  kNoChange);
 }

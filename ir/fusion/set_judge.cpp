@@ -69,7 +69,7 @@ std::optional<Reason> SetJudge::excess(const Group& group, size_t results) const
   if (live > limits_.most_live || live * ops > limits_.most_evaluations)
     return refusals::too_many_results(results, group.ops.size(), limits_);
   std::set<ValueId> read;
-  for (const Read& r : group.reads) read.insert(r.access.value);
+  for (const Read* r : memory_reads(group)) read.insert(r->access.value);
   const size_t tensors = read.size() + results;
   if (static_cast<int64_t>(tensors) > limits_.most_tensors)
     return refusals::too_many_tensors(tensors, limits_.most_tensors);

@@ -32,8 +32,8 @@ struct EvaluateOptions {
   /// Intermediates of 16-bit types that the kernels store and load again. Each is rounded once
   /// more.
   std::vector<ValueId> stored{};
-  /// Others that a kernel rounds once more, each after it multiplied it by a number from 1 on that
-  /// only the kernel knows, and divides the results by.
+  /// Others that a kernel rounds at another scale: it multiplies each by a number of at least 1,
+  /// which only the kernel knows, rounds it, and divides the sums of the products by that number.
   std::vector<ValueId> rescaled{};
   /// 0: one thread per hardware thread.
   unsigned threads = 0;

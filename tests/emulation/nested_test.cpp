@@ -84,6 +84,13 @@ TEST_CASE("emulation: products of products without a reduction are one kernel") 
                     "  return matmul(matmul(x, a), b) + c }"}) == "");
 }
 
+TEST_CASE("emulation: attention of a tensor with itself") {
+  const Case one = {"graph g(x: f32[2, 70, 40]) {\n  y = cast(x, f16)\n"
+                    "  return matmul(softmax(matmul(y, y, transpose_b=true)), y) }"};
+  CHECK(schedules_of(one).find("nested mma") != std::string::npos);
+  CHECK(check_cases({one}) == "");
+}
+
 TEST_CASE("emulation: attention leaves out the tiles that a mask of positions empties") {
   // Rows behind the last key, windows, and rows that see no key.
   CHECK(check_nested({attention({"f16", 300, 200, 32, 32}, "",

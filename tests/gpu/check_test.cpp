@@ -55,6 +55,11 @@ constexpr Chain kWideChains[] = {
     {"long stages in bands alone",
      "graph e(x: f32[700, 512], param w: f32[1024, 512], param b: f32[1024]) {\n"
      "  return hardtanh(gelu(tanh(swish(linear(x, w, b))))) }\n"},
+    {"products that compute their operand: causal attention, and two layers",
+     "graph n(q: bf16[2, 4, 300, 80], k: bf16[2, 4, 500, 80], v: bf16[2, 4, 500, 128],\n"
+     "        x: f16[20000, 128], param a: f16[128, 64], param b: f16[64, 200]) {\n"
+     "  h = scaled_dot_product_attention(q, k, v, is_causal=true)\n"
+     "  return gelu(h), matmul(relu(matmul(x, a)), b) }\n"},
     {"few tiles of a long k, which blocks share",
      "graph s(x: bf16[250, 8200], w: bf16[300, 8200], b: bf16[300], y: f32[250, 4100],\n"
      "        v: f32[300, 4100], c: f32[300]) {\n"

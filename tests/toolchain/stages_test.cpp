@@ -69,9 +69,9 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
        "        b: f16[2047, 2047]) {\n"
        "  return matmul(softmax(tanh(matmul(q, k, transpose_b=true) + b) * 20.0), v) }",
        "nested mma f16 128x64x64"},
-      {"graph f(x: f16[262144, 128], a: f16[128, 128], b: f16[128, 128], c: f16[128]) {\n"
+      {"graph f(x: f16[1048576, 64], a: f16[64, 64], b: f16[64, 64], c: f16[64]) {\n"
        "  return relu(matmul(relu(matmul(x, a) + c), b) + c) }",
-       "nested mma f16 64x128x64"},
+       "nested mma f16 128x64x64"},
       {"graph g(x: bf16[65536, 256], a: bf16[256, 32], b: bf16[32, 256]) {\n"
        "  return matmul(matmul(x, a), b) }",
        "nested mma bf16 64x256x64"},

@@ -15,11 +15,13 @@ template <class K> INGOT_DEVICE void nested(const typename K::Params& params) {
   using L = typename Source::Layout;
   using Stages = typename K::Stages;
   const TileGrid grid = K::grid(params);
-  // Opaque, so that the compiler does not keep the tile's place in registers across the products.
-  const auto tile_of = [](i32 round) {
-    return ptx::opaque(ptx::block_index()) + static_cast<i64>(round) * ptx::block_count();
+  // Blocks begin with the last rows, for which a causal mask leaves the most steps. Opaque, so that
+  // the compiler does not keep the tile's place in registers across the products.
+  const auto tile_of = [&](i32 round) {
+    const i64 taken = static_cast<i64>(round) * ptx::block_count();
+    return grid.tiles() - 1 - taken - ptx::opaque(ptx::block_index());
   };
-  for (i32 round = 0; tile_of(round) < grid.tiles(); ++round) {
+  for (i32 round = 0; tile_of(round) >= 0; ++round) {
     const TileContext context =
         grid.place(tile_of(round), ptx::thread_index(), ptx::shared_memory());
     if (round > 0) context.barrier(); // until here, threads read the scratch of the last tile

@@ -17,13 +17,15 @@ namespace ingot {
 //   A, B           matrix operands (tile/matrix.cuh) of the inner product
 //   depth(params)  its K, at most kDepth of the configuration
 //   kSlots         values of the inner tile
-//   Stages         List of Map and RunningReduce
+//   Stages         List of Map, MaskedMap and RunningReduce
 //   Value          the functor of the elements of A
 //   Admits         List of conditions C on positions: C::holds(params, batch, row, col), whose
 //                  sides are sums. Where one does not hold, the element is 0
 // Config gives kTileM, kTileN, kTileK (the step along K, which is the inner tile's columns),
 // kDepth, kWarpM, kStagedLoads and kCompute. The operands B are copied one step ahead.
 
+/// As Map<F, kSlot>. Tiles whose points all fulfil the conditions of Admits take Within instead.
+template <class F, class Within, int kSlot> struct MaskedMap {};
 /// Reduces the rows of slot kSlot along the steps, and leaves each element's summand about the
 /// running centre there. The reducer has two sweeps and `rescale`; its functor is Held<kSlot>.
 template <class R, int kSlot> struct RunningReduce {};
@@ -154,7 +156,12 @@ template <class Config, class T, class B> struct NestedMainloop {
     // The first step from `step` on that has elements. Others are left out.
     const i32 steps = static_cast<i32>(ceil_div(k, kTileK));
     const auto used = [&](i32 step) {
-      while (step < steps && !has_elements(params, context, step, k, typename T::Admits())) ++step;
+      while (step < steps) {
+        const i64 first = static_cast<i64>(step) * kTileK;
+        if (has_elements(params, Corners(context, first, end_of(first)), typename T::Admits()))
+          break;
+        ++step;
+      }
       return step;
     };
 
@@ -305,6 +312,16 @@ private:
                                const Scale&, Map<F, kSlot>*) {
     run_map<F, kSlot>(params, context, tile, none);
   }
+  template <class Params, class Scale, class F, class Within, int kSlot>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context,
+                               Fragment<Inner, T::kSlots>& tile, const NoResults& none, Running&,
+                               const Scale&, MaskedMap<F, Within, kSlot>*) {
+    const Corners corners(context, context.col0, context.col_end);
+    if (is_within(params, corners, typename T::Admits()))
+      run_map<Within, kSlot>(params, context, tile, none);
+    else
+      run_map<F, kSlot>(params, context, tile, none);
+  }
   template <class Params, class Scale, class R, int kSlot>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context,
                                Fragment<Inner, T::kSlots>& tile, const NoResults& none,
@@ -312,18 +329,31 @@ private:
     run_along<R, kSlot, Inner>(context, tile, static_cast<RunningState<R, Inner>&>(running), scale);
   }
 
-  /// False: no element of a step's tile is other than 0. A condition that holds at no corner of the
-  /// tile holds nowhere in it.
+  /// The corners of a step's tile. A condition on sums of positions that holds at no corner holds
+  /// nowhere in the tile, and one that holds at all of them everywhere.
+  struct Corners {
+    i64 batch, row0, row1, col0, col1;
+
+    INGOT_DEVICE Corners(const TileContext& context, i64 col_begin, i64 col_end)
+        : batch(context.batch), row0(context.row0), row1(context.row_end - 1), col0(col_begin),
+          col1(col_end - 1) {}
+    template <class C, class Params> INGOT_DEVICE bool any(const Params& params) const {
+      return C::holds(params, batch, row0, col0) | C::holds(params, batch, row0, col1) |
+             C::holds(params, batch, row1, col0) | C::holds(params, batch, row1, col1);
+    }
+    template <class C, class Params> INGOT_DEVICE bool all(const Params& params) const {
+      return C::holds(params, batch, row0, col0) & C::holds(params, batch, row0, col1) &
+             C::holds(params, batch, row1, col0) & C::holds(params, batch, row1, col1);
+    }
+  };
+  /// False: no element of the tile is other than 0.
   template <class Params, class... Cs>
-  static INGOT_DEVICE bool has_elements(const Params& params, const TileContext& context, i32 step,
-                                        i64 k, List<Cs...>) {
-    const i64 col0 = static_cast<i64>(step) * kTileK, col1 = min_of(col0 + kTileK, k) - 1;
-    const i64 row0 = context.row0, row1 = context.row_end - 1;
-    return ((Cs::holds(params, context.batch, row0, col0) |
-             Cs::holds(params, context.batch, row0, col1) |
-             Cs::holds(params, context.batch, row1, col0) |
-             Cs::holds(params, context.batch, row1, col1)) &
-            ... & true);
+  static INGOT_DEVICE bool has_elements(const Params& params, const Corners& corners, List<Cs...>) {
+    return (corners.template any<Cs>(params) & ... & true);
+  }
+  template <class Params, class... Cs>
+  static INGOT_DEVICE bool is_within(const Params& params, const Corners& corners, List<Cs...>) {
+    return (corners.template all<Cs>(params) & ... & true);
   }
 
   template <class Results, class... Rs>

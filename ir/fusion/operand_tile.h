@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The analysis of a kernel that computes operand A of its matmul: the operand's tile and the kernel
+// behind it are analysed apart, and must have the same points. Used by legality alone.
+#pragma once
+
+#include "ir/fusion/legality.h"
+
+namespace ingot {
+
+/// Analyses a group that computes `operand`: the operand's tile, then the kernel behind it.
+std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
+                                               const std::vector<OpId>& ops,
+                                               const std::vector<StoreTarget>& targets,
+                                               const OperandTile& operand);
+
+/// True if the tile of a group's computed operand has the group's points: its batch, its rows, and
+/// K as columns. Marks the reads of the group that are not from memory. `dims`: those of the
+/// operand in the group's `space`.
+bool place_tile(const Graph& graph, const Group& tile, const AxisSpace& space, const AtomList& dims,
+                Group& group);
+
+} // namespace ingot

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands that a product's kernel computes along K: which graphs have one, and which do not.
+#include "codegen/kernel/visit.h"
+#include "src/compiler.h"
+
+#include "ir/fusion/grouping.h"
+#include "ir/passes/passes.h"
+#include "ir/text/parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot;
+
+namespace {
+
+FusionPlan plan_of(const std::string& spec, const FusionLimits& limits = {}) {
+  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
+  if (!parsed) FAIL(take_error(parsed.takeError()).second);
+  const Graph graph = llvm::cantFail(run_passes(*parsed, {MathMode::relaxed}));
+  FusionPlan plan = llvm::cantFail(plan_fusion(graph, limits));
+  llvm::cantFail(verify(plan, graph));
+  return plan;
+}
+
+/// The number of kernels with a computed operand.
+int64_t computed(const FusionPlan& plan) {
+  return llvm::count_if(plan.groups, [](const Group& group) { return group.computed.has_value(); });
+}
+
+const char* const kHeads = "q: f16[8, 64, 32], k: f16[8, 96, 32], v: f16[8, 96, 48]";
+
+std::string attention(const std::string& statements, const std::string& inputs = "") {
+  return std::string(kHeads) + inputs + ") {\n  s = matmul(q, k, transpose_b=true)\n" + statements;
+}
+
+} // namespace
+
+TEST_CASE("computed operands: a softmax of scores is computed where it is multiplied") {
+  const FusionPlan plan = plan_of(attention("  return matmul(softmax(s * 0.5), v)"));
+  REQUIRE(plan.groups.size() == 1);
+  const Group& group = plan.groups.front();
+  REQUIRE(group.computed);
+  CHECK(group.computed->factors.size() == 1);
+  CHECK(group.computed->tile->reductions.size() == 1);
+  CHECK_FALSE(group.computed->tile->reductions.front().global);
+  CHECK(group.writes.size() == 1);
+  CHECK(memory_reads(group).size() == 3);
+  // Ops between the products, behind them, and none at all.
+  for (const char* statements :
+       {"  return matmul(softmax(tanh(s + b)), v)", "  return matmul(relu(s), v) + 1.0",
+        "  return matmul(s, v)", "  return gelu(matmul(softmax(s), v))"}) {
+    CAPTURE(statements);
+    const FusionPlan other = plan_of(attention(statements, ", b: f16[64, 96]"));
+    CHECK(other.groups.size() == 1);
+    CHECK(computed(other) == 1);
+  }
+}
+
+TEST_CASE("computed operands: scores that others need, or that run along other axes, are stored") {
+  for (const char* statements : {
+           "  p = softmax(s)\n  return matmul(p, v), p",           // returned
+           "  return matmul(softmax(s), v), sum(s, axis=2)",       // reduced elsewhere
+           "  return matmul(softmax(s, axis=1), v)",               // along the rows
+           "  return matmul(s / sum(s, axis=2, keepdim=true), v)", // not linear in exponentials
+           "  return matmul(softmax(s) * s, v)",                   // beside the softmax
+           "  return matmul(softmax(softmax(s)), v)",              // two reductions
+       }) {
+    CAPTURE(statements);
+    CHECK(computed(plan_of(attention(statements))) == 0);
+  }
+}
+
+TEST_CASE("computed operands: only exponentials that their sum divides move to another maximum") {
+  const auto written_out = [](const std::string& operand) {
+    return computed(plan_of(attention("  m, z = max_sumexp(s, axes=[2])\n"
+                                      "  e = exp(s - reshape(m, [8, 64, 1]))\n"
+                                      "  d = reshape(z, [8, 64, 1])\n  return matmul(" +
+                                          operand + ", v)",
+                                      ", b: f16[64, 96]")));
+  };
+  CHECK(written_out("e / d") == 1);
+  for (const char* operand :
+       {"e", "e * e / d", "(e + b) / d", "sqrt(e) / d", "where(e > 0.5, e, 0) / d", "relu(e - 0.1)",
+        "e * b / d", "e / where(is_nan(d), 1, d)", "e / (d + 1)"}) {
+    CAPTURE(operand);
+    CHECK(written_out(operand) == 0);
+  }
+}
+
+TEST_CASE("computed operands: a tensor that both products read is stored") {
+  for (const char* spec :
+       {"x: f32[2, 256, 64]) {\n  y = cast(x, f16)\n"
+        "  return matmul(softmax(matmul(y, y, transpose_b=true)), y)",
+        "q: f16[2, 64, 64], a: f16[2, 80, 64], b: f16[2, 48, 64]) {\n  y = concat([a, b], axis=1)\n"
+        "  return matmul(softmax(matmul(q, y, transpose_b=true)), y)",
+        "x: f16[128, 64], a: f16[64, 64]) {\n  y = relu(a)\n"
+        "  return matmul(relu(matmul(x, y)), y)"}) {
+    CAPTURE(spec);
+    CHECK(computed(plan_of(spec)) == 1); // and verify() finds every read
+  }
+}
+
+TEST_CASE("computed operands: both products have one 16-bit type") {
+  const auto kernels = [](const char* of_scores, const char* of_values) {
+    const std::string a = of_scores, b = of_values;
+    auto graph = parse_graph("graph g(q: " + a + "[64, 2048, 64], k: " + a +
+                                 "[64, 2048, 64],\n"
+                                 "        v: " +
+                                 b +
+                                 "[64, 2048, 64]) {\n"
+                                 "  s = matmul(q, k, transpose_b=true)\n"
+                                 "  p = softmax(s)\n  return matmul(" +
+                                 (a == b ? "p" : "cast(p, " + b + ")") + ", v)\n}\n",
+                             "test");
+    if (!graph) FAIL(take_error(graph.takeError()).second);
+    CompileOptions options;
+    options.precision = MatmulPrecision::medium;
+    return llvm::cantFail(compile_graph(std::move(*graph), options)).kernels.size();
+  };
+  CHECK(kernels("f16", "f16") == 1);
+  CHECK(kernels("bf16", "bf16") == 1);
+  CHECK(kernels("bf16", "f16") > 1);
+  CHECK(kernels("f32", "bf16") > 1);
+  CHECK(kernels("f32", "f32") > 1);
+}
+
+TEST_CASE("computed operands: chains behind a product may be long") {
+  std::string chain = attention("");
+  for (int i = 0; i < 20000; ++i) chain += "  s = " + std::string(i % 2 ? "tanh" : "exp") + "(s)\n";
+  CHECK(computed(plan_of(chain + "  return matmul(s, v)")) == 0);
+}
+
+TEST_CASE("computed operands: sums keep their order where that is asked for") {
+  FusionLimits strict;
+  strict.reassociates = false;
+  CHECK(computed(plan_of(attention("  return matmul(softmax(s), v)"), strict)) == 0);
+}
+
+TEST_CASE("computed operands: a slower kernel is not taken") {
+  FusionLimits limits;
+  limits.seconds = [](const Group& group) { return group.computed ? 2.0 : 0.5; };
+  CHECK(computed(plan_of(attention("  return matmul(softmax(s), v)"), limits)) == 0);
+  limits.seconds = [](const Group& group) { return group.computed ? 0.9 : 0.5; };
+  CHECK(computed(plan_of(attention("  return matmul(softmax(s), v)"), limits)) == 1);
+}
+
+TEST_CASE("computed operands: masks of positions say which points they admit") {
+  const auto tile_of = [](const std::string& mask) {
+    auto graph = parse_graph("graph g(q: f16[64, 256, 64], k: f16[64, 256, 64],\n"
+                             "        v: f16[64, 256, 64], m: bool[256, 256]) {\n"
+                             "  s = matmul(q, k, transpose_b=true)\n"
+                             "  i = iota(i32, [256, 256], axis=0)\n"
+                             "  j = iota(i32, [256, 256], axis=1)\n  s = " +
+                                 mask + "\n  return matmul(softmax(s), v)\n}\n",
+                             "test");
+    if (!graph) FAIL(take_error(graph.takeError()).second);
+    const Compilation compilation = llvm::cantFail(compile_graph(std::move(*graph), {}));
+    REQUIRE(compilation.kernels.size() == 1);
+    const auto* tile = computed_tile(std::get<TileBody>(compilation.kernels.front().body));
+    REQUIRE(tile);
+    const auto& map = std::get<MapStage>(tile->body.stages.front().step);
+    return std::pair(tile->admits.size(), !map.within.empty());
+  };
+  CHECK(tile_of("where(i >= j, s, -inf)") == std::pair(size_t{1}, true));
+  CHECK(tile_of("where(i < j, -inf, s)") == std::pair(size_t{1}, true));
+  CHECK(tile_of("where((i >= j) & (i - j < 64), s, -inf)") == std::pair(size_t{2}, true));
+  CHECK(tile_of("where((i < j) | (i - j >= 64), -inf, s)") == std::pair(size_t{2}, true));
+  // A tensor decides too: the comparison empties tiles, but does not fill them.
+  CHECK(tile_of("where((i >= j) & m, s, -inf)") == std::pair(size_t{1}, false));
+  // Either may hold, positions are multiplied, or the other value is finite.
+  CHECK(tile_of("where((i >= j) | m, s, -inf)") == std::pair(size_t{0}, false));
+  CHECK(tile_of("where(i * j >= 64, s, -inf)") == std::pair(size_t{0}, false));
+  CHECK(tile_of("where(i >= j, s, -1000.0)") == std::pair(size_t{0}, false));
+  // The sum wraps in i32.
+  CHECK(tile_of("where(j + 2147483647 < i, s, -inf)") == std::pair(size_t{0}, false));
+}
