@@ -81,7 +81,8 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   // The sums of 32 rows and more than 64 columns leave registers for little else.
   const bool has_names = !body.mainloops.front().depth.constant() || !body.rows.constant();
   const bool is_full = *columns > 64 && (has_names || !reduces);
-  set_rows(*columns > kWideSums || is_full ? 16 : 32);
+  const bool has_few_rows = assumed(body.rows) <= 64; // half a tile of warps of 32
+  set_rows(*columns > kWideSums || is_full || has_few_rows ? 16 : 32);
   if (assumed(tile_count(body, s)) < site.device.sm_count) set_rows(16);
   s.tile_k = is_small ? 128 : 64;
   s.depth = *depth;
