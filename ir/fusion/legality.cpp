@@ -200,7 +200,7 @@ bool Analysis::classify_reductions() {
   return true;
 }
 
-/// The reductions of a computed operand's tile run along its rows.
+/// Checks that the reductions of a computed operand's tile can keep their states along K.
 bool Analysis::check_running() {
   if (!context_.part.is_tile) return true;
   for (const Reduction& reduction : group_.reductions)

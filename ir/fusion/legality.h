@@ -35,9 +35,9 @@ struct GroupContext {
   std::map<OpId, OperandTile> tiles{};
   /// The part that is analysed of a kernel with a computed operand.
   struct Part {
-    bool is_tile = false;                 ///< the operand's tile: reductions of its rows run
+    bool is_tile = false; ///< the operand's tile: reductions of rows keep states along K
     const OperandTile* operand = nullptr; ///< the kernel behind the tile
-    const Group* tile = nullptr;
+    const Group* tile = nullptr;          ///< with `operand`: its tile, analysed before
   } part{};
 };
 
