@@ -102,6 +102,9 @@ void BodyWriter::write(const ReduceStage& stage, const std::string& note) {
     const bool rises = stage.span == ReduceSpan::row && is_index_reduction(stage.reducer.op) &&
                        stage.position == coordinate(Coordinate::col);
     if (rises) out_.line("static constexpr bool kRises = true;");
+    if (stage.summands)
+      out_.line("struct Scale {{ static constexpr f32 kValue = {}; }};",
+                literal({DType::f32, stage.scale}));
     write_number("count", stage.count);
     write_function(out_, "i64 index(const Params& p, i64 batch, i64 row, i64 col)",
                    spell_.integer(stage.position));
@@ -351,9 +354,9 @@ void write_operand_matrix(CodeWriter& out, const EmitContext& context, const Mat
   }
   if (operand.map) {
     out.line("using Mapped = MappedTensor<{}, Major::{}>;", element, major);
-    write_function(
-        out, "Mapped mapped(const Params& p)",
-        fmt::format("{{p.{}, {}}}", spell.parameter(*operand.map), operand.mapping.is_batched));
+    write_function(out, "Mapped mapped(const Params& p, i64 batch)",
+                   fmt::format("{{p.{}, {}}}", spell.parameter(*operand.map),
+                               spell.integer(operand.mapping.matrix)));
   }
   write_function(out,
                  fmt::format("const {}* at(const Params& p, i64 batch, i64 mn, i64 k)", element),

@@ -39,21 +39,21 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kTileK", s.tile_k);
   const MainloopKind kind = s.mainloop;
   const bool is_thirds = kind == MainloopKind::thirds;
-  const bool is_nested = kind == MainloopKind::nested;
-  const bool is_tensor =
-      kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard || is_thirds || is_nested;
+  const bool is_tensor = kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard ||
+                         is_thirds || kind == MainloopKind::nested;
+  const bool has_ring = is_wgmma(kind) || kind == MainloopKind::nested_wgmma;
   const bool is_halves = kind == MainloopKind::halves;
   const bool is_staged_fma = kind == MainloopKind::staged_fma;
   const bool is_fma_guard = kind == MainloopKind::guard;
   const bool is_swapped = kind == MainloopKind::wgmma_swapped; // a warp has all rows
   if (is_tensor || is_halves || is_fma_guard || (is_wgmma(kind) && !is_swapped))
     add("kWarpM", s.warp_m);
-  if (is_nested)
+  if (is_nested(kind))
     add("kDepth", s.depth);
   else if (is_tensor || is_halves || is_fma_guard)
     add("kWarpN", s.warp_n);
-  if (!is_staged_fma && !is_fma_guard && !is_nested)
-    add(is_wgmma(kind) ? "kRingSlots" : "kStages", s.slots);
+  if (!is_staged_fma && !is_fma_guard && kind != MainloopKind::nested)
+    add(has_ring ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
   if (is_wgmma(kind)) add("kCluster", s.cluster);
   if (is_halves || is_thirds || kind == MainloopKind::wgmma_halves)
@@ -84,6 +84,7 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::guard: return {"GuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::tensor_guard: return {"TensorGuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::nested: return {"NestedMainloop", "tile/nested_mainloop.cuh"};
+  case MainloopKind::nested_wgmma: return {"NestedWgmmaMainloop", "tile/nested_wgmma_mainloop.cuh"};
   }
   llvm_unreachable("not a mainloop");
 }

@@ -3,6 +3,7 @@
 #include "codegen/kernel/admitted.h"
 
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/point_steps.h"
 
 #include <cmath>
 
@@ -15,12 +16,12 @@ constexpr int64_t kMostShift = int64_t{1} << 20;
 
 class MaskReader {
 public:
-  explicit MaskReader(const PointExpr& value) : ops_(value.ops) {}
+  explicit MaskReader(const PointExpr& value) : value_(value), ops_(value.ops) {}
 
   AdmittedPoints run() {
     const uint32_t value = admit(static_cast<uint32_t>(ops_.size() - 1));
     AdmittedPoints result{std::move(admitted_), {}};
-    if (value + 1 != ops_.size()) result.within = steps_of(value);
+    if (value + 1 != ops_.size()) result.within = steps_of(value_, value);
     return result;
   }
 
@@ -38,24 +39,6 @@ private:
     const bool is_whole = require(condition, !is_chosen);
     const uint32_t value = admit(is_chosen ? chosen : other);
     return is_whole ? value : step;
-  }
-
-  /// The expression that ends with step `last`.
-  PointExpr steps_of(uint32_t last) const {
-    std::vector<bool> used(last + 1, false);
-    used[last] = true;
-    for (uint32_t step = last + 1; step-- > 0;)
-      if (used[step])
-        for (uint32_t operand : ops_[step].operands) used[operand] = true;
-    PointExpr result;
-    std::vector<uint32_t> numbers(last + 1, 0);
-    for (uint32_t step = 0; step <= last; ++step) {
-      if (!used[step]) continue;
-      numbers[step] = static_cast<uint32_t>(result.ops.size());
-      result.ops.push_back(ops_[step]);
-      for (uint32_t& operand : result.ops.back().operands) operand = numbers[operand];
-    }
-    return result;
   }
 
   bool is_lowest(uint32_t step) const {
@@ -112,6 +95,7 @@ private:
     return std::nullopt;
   }
 
+  const PointExpr& value_;
   const std::vector<PointOp>& ops_;
   std::vector<Condition> admitted_;
 };

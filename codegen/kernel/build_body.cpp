@@ -7,6 +7,7 @@
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/ownership.h"
 #include "codegen/kernel/point_builder.h"
+#include "codegen/kernel/point_steps.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/loaded_domain.h"
 
@@ -220,15 +221,15 @@ PointExpr StageBuilder::run_tile(ValueId element, std::vector<Condition>& admits
   body_.tile_slots = 1;
   for (const Reduction& r : group_.reductions) {
     const TileValue target = values_.source(r.op, 0);
-    if (target != slots_.front()) {
-      PointExpr value = evaluated(target);
-      AdmittedPoints admitted = admitted_points(value);
-      admits = std::move(admitted.conditions);
+    PointExpr value = evaluated(target);
+    const float scale = take_positive_factor(value);
+    AdmittedPoints admitted = admitted_points(value);
+    admits = std::move(admitted.conditions);
+    if (!is_slot(value))
       body_.stages.push_back({MapStage{0, std::move(value), std::move(admitted.within)}, ""});
-      slots_.front() = target;
-    }
+    slots_.front() = target;
     add_results(r.op, ReduceStage{reducer_of(graph_, r.op), ReduceSpan::row, 0, dim_expr(r.extent),
-                                  dense(r.reduced), evaluated(target), 0});
+                                  dense(r.reduced), evaluated(target), 0, scale});
     slots_.front() = TileValue::value(summand_of(graph_, group_, r.op));
   }
   return evaluated(TileValue::value(element));

@@ -90,7 +90,10 @@ class Completion {
 public:
   explicit Completion(const KernelSite& site)
       : site_(site), graph_(site.graph), group_(site.group), kernel_(site.outline),
-        body_(std::get<TileBody>(kernel_.body)) {}
+        body_(std::get<TileBody>(kernel_.body)) {
+    for (Mainloop& mainloop : body_.mainloops) // not the outline's
+      if (mainloop.a) mainloop.a = std::make_shared<ComputedTile>(*mainloop.a);
+  }
 
   Kernel run();
 
@@ -98,7 +101,9 @@ private:
   void place_parameters();
   void count_states();
   void add_packed(MatmulSide of);
-  void add_map(MatmulSide of);
+  void add_map(const Group& group, MatmulSide of, MatrixOperand& operand,
+               const MatrixOperand* shared);
+  void add_maps(const Schedule& schedule);
   void add_split();
   uint32_t add(Purpose purpose, const Buffer& buffer) {
     return append(kernel_.parameters, {purpose, DType::f32, {}, buffer, {}});
@@ -152,10 +157,11 @@ void Completion::add_packed(MatmulSide of) {
   });
 }
 
-void Completion::add_map(MatmulSide of) {
-  MatrixOperand& operand = body_.mainloops[of.matmul].operands[of.side];
-  operand.mapping = mapped_operand(graph_, group_, of, operand);
-  if (const MatrixOperand* shared = shared_operand(body_, of); shared && shared->map) {
+/// Adds the map of an operand, or takes that of `shared`, which is the same matrix.
+void Completion::add_map(const Group& group, MatmulSide of, MatrixOperand& operand,
+                         const MatrixOperand* shared) {
+  operand.mapping = mapped_operand(graph_, group, of, operand);
+  if (shared && shared->map) {
     operand.map = shared->map;
     return;
   }
@@ -164,6 +170,24 @@ void Completion::add_map(MatmulSide of) {
   parameter.buffer.argument = {};
   parameter.buffer.argument.kind = ArgumentKind::tensormap;
   operand.map = append(kernel_.parameters, std::move(parameter));
+}
+
+/// Adds the maps of the operands that a schedule maps.
+void Completion::add_maps(const Schedule& schedule) {
+  if (!computed_tile(body_)) {
+    for (MatmulSide of : matmul_sides(group_))
+      if (is_mapped(schedule, of))
+        add_map(group_, of, body_.mainloops[of.matmul].operands[of.side],
+                shared_operand(body_, of));
+    return;
+  }
+  const auto operands = matrix_operands(body_);
+  for (const auto& [number, operand] : llvm::enumerate(operands))
+    if (schedule.operands[number].path == PathKind::mapped) {
+      const bool is_of_tile = number < 2;
+      add_map(is_of_tile ? *group_.computed->tile : group_,
+              {0, is_of_tile ? static_cast<uint32_t>(number) : 1}, *operand, nullptr);
+    }
 }
 
 void Completion::add_split() {
@@ -213,7 +237,9 @@ Kernel Completion::run() {
   count_states();
   const Schedule& first = site_.schedules.front();
   if (reads_packed(first.mainloop))
-    for (MatmulSide of : matmul_sides(group_)) is_mapped(first, of) ? add_map(of) : add_packed(of);
+    for (MatmulSide of : matmul_sides(group_))
+      if (!is_mapped(first, of)) add_packed(of);
+  add_maps(first);
   if (first.packs_a)
     kernel_.pack_counters =
         add(Purpose::pack_counters, site_.buffers.pack_counters.at(group_.matmuls.front().op));

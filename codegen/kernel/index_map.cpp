@@ -134,13 +134,19 @@ void MapBuilder::add_terms(const Strides& strides, const Dim& scale, Expr& sum) 
   for (const CoordinateFactors& along : coordinates_)
     for (const Run& run : runs_of(group_, along.factors, strides)) {
       const Expr index = run_index(group_, along, run);
-      map_.is_affine &= index.kind() == Expr::Kind::coordinate;
+      const bool is_step = index.kind() == Expr::Kind::coordinate;
+      map_.is_affine &= is_step;
       map_.strides[along.coordinate] = run.stride;
       const bool innermost = run.last + 1 == along.factors.size();
+      const Dim extent =
+          group_.space.extent(along.factors.slice(run.first, run.last - run.first + 1));
+      if (along.coordinate == Coordinate::batch)
+        map_.batches.push_back({index, extent, run.stride});
+      else
+        map_.has_matrices &= is_step;
       if (innermost && (run.stride * scale).is(1)) {
         map_.contiguous = along.coordinate;
-        const size_t length = run.last - run.first + 1;
-        require_multiple(group_.space.extent(along.factors.slice(run.first, length)));
+        require_multiple(extent);
       } else {
         require_multiple(run.stride * scale);
       }
@@ -156,7 +162,7 @@ Expr MapBuilder::term_within(size_t d, const Dim& dense) {
   add_strides(group_, access_, d, 1, strides);
   Expr position;
   add_terms(strides, scale, position);
-  map_.is_affine = false;
+  map_.is_affine = map_.has_matrices = false;
   if (!range.within.is_fixed()) map_.nonempty.push_back(range.within);
   // An access of adjacent elements lies inside as a whole, or outside.
   require_multiple(scale * range.before);

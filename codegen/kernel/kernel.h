@@ -74,7 +74,16 @@ struct IndexMap {
   bool is_affine = true;                ///< equal steps of a coordinate are equal steps in memory
   std::optional<Coordinate> contiguous; ///< the coordinate of stride 1
   std::map<Coordinate, Dim> strides;    ///< of an affine index: the steps of coordinates
-  Expr first;                           ///< of an affine index: its value at 0
+  /// True if equal steps of all coordinates but the batch are equal steps in memory.
+  bool has_matrices = true;
+  /// The terms of the index that depend on the batch: `index` of it, below `extent`, times
+  /// `stride`.
+  struct BatchTerm {
+    Expr index;
+    Dim extent, stride;
+  };
+  std::vector<BatchTerm> batches;
+  Expr first; ///< of an affine index: its value at 0
   /// An access of n adjacent elements is legal if n divides all of these.
   std::vector<Dim> multiples;
   /// Named extents that may be 0 while the code still reads an element; the address is then
@@ -174,12 +183,12 @@ struct PackedOperand {
 };
 
 /// An operand that copies read where it lies, by a tensor map. Its dims are the contiguous
-/// coordinate, the other one of mn and k, and the batch.
+/// coordinate, the other one of mn and k, and the matrices of the batch.
 struct MappedOperand {
   std::array<Expr, 3> extents;
   std::array<Expr, 2> strides; ///< elements between neighbours along the last two dims
   Expr first;                  ///< index of the first element
-  bool is_batched = false;     ///< false: one matrix serves the batch
+  Expr matrix;                 ///< of a batch: the place of its matrix along the last dim
 };
 
 /// An operand of a matmul: elements in memory, and a function that is applied to them before the
@@ -203,7 +212,7 @@ struct ComputedTile;
 struct Mainloop {
   std::array<MatrixOperand, 2> operands; ///< A, unless the kernel computes it, and B
   Expr depth;                            ///< K
-  std::shared_ptr<const ComputedTile> a; ///< A, if the kernel computes it
+  std::shared_ptr<ComputedTile> a;       ///< A, if the kernel computes it
 };
 
 struct Reducer {
@@ -225,8 +234,10 @@ struct ReduceStage {
   Expr position;     ///< index of a point's element among them
   PointExpr value;
   /// Set if the states run along the steps of a computed tile: the slot that receives, in place of
-  /// each element, its summand about the centre so far.
+  /// each element, its summand about the centre so far. `value` then is that slot, and the elements
+  /// are `scale`, which is positive, times its values.
   std::optional<int> summands{};
+  float scale = 1;
 };
 /// The results of a running reduction of the computed operand: stage `stage` of its tile.
 struct CarriedStage {

@@ -5,18 +5,20 @@
 #include "codegen/device/sizes/tensor_boxes.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/packing.h"
+#include "codegen/kernel/visit.h"
 
 #include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
 
 namespace ingot {
 
 namespace {
 
-/// The coordinates of a map's dims, innermost first.
-std::array<Coordinate, 3> coordinates_of(const IndexMap& map) {
+/// The coordinates of a matrix, innermost first.
+std::array<Coordinate, 2> coordinates_of(const IndexMap& map) {
   const bool is_k = map.contiguous == Coordinate::k;
-  return {is_k ? Coordinate::k : Coordinate::mn, is_k ? Coordinate::mn : Coordinate::k,
-          Coordinate::batch};
+  return {is_k ? Coordinate::k : Coordinate::mn, is_k ? Coordinate::mn : Coordinate::k};
 }
 
 bool multiplies(ComputeType compute, DType dtype) {
@@ -38,15 +40,15 @@ bool is_mapped(const Schedule& schedule, MatmulSide of) {
 bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute) {
   const DType dtype = outline.parameters[operand.from.parameter].dtype;
   const IndexMap& map = operand.from.map;
-  if (!multiplies(compute, dtype) || !operand.prologue.empty() || !map.is_affine ||
+  if (!multiplies(compute, dtype) || !operand.prologue.empty() || !map.has_matrices ||
       (map.contiguous != Coordinate::k && map.contiguous != Coordinate::mn))
     return false;
   const int64_t aligned = kMapAlignment / size_of(dtype);
   if (map.widest(aligned) != aligned || !map.needed(aligned).empty()) return false;
-  const std::array<Coordinate, 3> along = coordinates_of(map);
-  const auto other = map.strides.find(along[1]), batch = map.strides.find(along[2]);
-  return other != map.strides.end() && other->second.factor() % aligned == 0 &&
-         (batch == map.strides.end() || batch->second.factor() % aligned == 0);
+  const auto other = map.strides.find(coordinates_of(map)[1]);
+  const auto is_aligned = [&](const Dim& stride) { return stride.factor() % aligned == 0; };
+  return other != map.strides.end() && is_aligned(other->second) &&
+         llvm::all_of(map.batches, [&](const auto& term) { return is_aligned(term.stride); });
 }
 
 bool is_same_matrix(const MatrixOperand& a, const MatrixOperand& b) {
@@ -60,29 +62,60 @@ const MatrixOperand* shared_operand(const TileBody& body, MatmulSide of) {
   return of.matmul > 0 && is_same_matrix(first, operand) ? &first : nullptr;
 }
 
+namespace {
+
+/// Sets the matrices of a mapped operand: their number, the step between them, and that of a batch.
+/// Several terms of a batch have a common step.
+void set_matrices(const IndexMap& map, MappedOperand& mapped) {
+  mapped.extents[2] = 1;
+  mapped.strides[1] = mapped.strides[0];
+  if (map.batches.empty()) return;
+  int64_t factor = 0;
+  for (const auto& term : map.batches) factor = std::gcd(factor, term.stride.factor());
+  const bool is_one = map.batches.size() == 1;
+  const Expr step = is_one ? dim_expr(map.batches.front().stride) : Expr(factor);
+  mapped.extents[2] = mapped.matrix = Expr(0);
+  for (const auto& term : map.batches) {
+    const Expr steps = is_one ? Expr(1) : dim_expr(term.stride) / factor;
+    mapped.extents[2] = mapped.extents[2] + dim_expr(term.extent) * steps;
+    mapped.matrix = mapped.matrix + term.index * steps;
+  }
+  mapped.strides[1] = step;
+}
+
+} // namespace
+
 MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
                              const MatrixOperand& operand) {
   const IndexMap& map = operand.from.map;
   MappedOperand mapped;
-  const auto batch = map.strides.find(Coordinate::batch);
-  mapped.is_batched = batch != map.strides.end();
   // Only the extents are of interest; each format has them.
   const PackedOperand packed = packed_operand(graph, group, of, PackFormat::f16);
-  for (const auto& [dim, along] : llvm::enumerate(coordinates_of(map)))
-    mapped.extents[dim] = dim_expr(along == Coordinate::k    ? packed.depth
-                                   : along == Coordinate::mn ? packed.rows
-                                                             : packed.batches);
-  mapped.strides[0] = dim_expr(map.strides.at(coordinates_of(map)[1]));
-  mapped.strides[1] = mapped.is_batched ? dim_expr(batch->second) : mapped.strides[0];
-  if (!mapped.is_batched) mapped.extents[2] = 1;
+  const auto along = coordinates_of(map);
+  for (size_t dim : {0, 1})
+    mapped.extents[dim] = dim_expr(along[dim] == Coordinate::k ? packed.depth : packed.rows);
+  mapped.strides[0] = dim_expr(map.strides.at(along[1]));
+  set_matrices(map, mapped);
   mapped.first = map.first;
   return mapped;
 }
 
 namespace {
 
-TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, MatmulSide of,
-                     const Schedule& schedule) {
+/// The lines of an operand that a block copies of a tile, and the blocks of 64 lines of one
+/// warpgroup. `number`: that in Schedule::operands.
+struct OperandLines {
+  int64_t lines, blocks = 1;
+};
+OperandLines lines_of(const Schedule& s, size_t number) {
+  if (s.mainloop == MainloopKind::nested_wgmma)
+    return {number == 0 ? s.tile_m : number == 1 ? s.tile_k : s.tile_n};
+  // The blocks of a cluster share B, and each copies a part of its columns.
+  if (number % 2 == 1) return {s.tile_n / s.cluster};
+  return {s.tile_m, s.mainloop == MainloopKind::wgmma_swapped ? 1 : s.warp_m / 16};
+}
+
+TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, const OperandLines& of) {
   const MappedOperand& mapping = operand.mapping;
   const DType dtype = kernel.parameters[operand.from.parameter].dtype;
   TensorMap map;
@@ -92,12 +125,9 @@ TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, MatmulS
   const auto size = static_cast<int>(size_of(dtype));
   for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size;
   const bool is_k = operand.from.map.contiguous == Coordinate::k;
-  // The blocks of a cluster share B, and each copies a part of its columns.
-  const auto lines =
-      static_cast<int>(of.side == 0 ? schedule.tile_m : schedule.tile_n / schedule.cluster);
-  const bool is_cut = of.side == 0 && schedule.mainloop != MainloopKind::wgmma_swapped;
-  const auto blocks = static_cast<int>(is_cut ? schedule.warp_m / 16 : 1);
-  map.box = {sizes::box_elements(size), sizes::box_lines(is_k, lines, blocks, size), 1};
+  map.box = {sizes::box_elements(size),
+             sizes::box_lines(is_k, static_cast<int>(of.lines), static_cast<int>(of.blocks), size),
+             1};
   return map;
 }
 
@@ -105,17 +135,15 @@ TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, MatmulS
 
 std::vector<VariantMap> tensor_maps(const Kernel& kernel, const Schedule& schedule) {
   std::vector<VariantMap> maps;
-  const auto& mainloops = std::get<TileBody>(kernel.body).mainloops;
-  for (uint32_t m = 0; m < mainloops.size(); ++m)
-    for (uint32_t side : {0u, 1u}) {
-      const MatrixOperand& operand = mainloops[m].operands[side];
-      if (!operand.map || !is_mapped(schedule, {m, side})) continue;
-      if (llvm::any_of(maps, [&](const auto& known) { return known.parameter == *operand.map; }))
-        continue;
-      const DType dtype = kernel.parameters[operand.from.parameter].dtype;
-      maps.push_back({*operand.map, tensor_map(kernel, operand, {m, side}, schedule),
-                      operand.mapping.first * size_of(dtype)});
-    }
+  const auto operands = matrix_operands(std::get<TileBody>(kernel.body));
+  for (const auto& [number, operand] : llvm::enumerate(operands)) {
+    if (!operand->map || schedule.operands[number].path != PathKind::mapped) continue;
+    if (llvm::any_of(maps, [&](const auto& known) { return known.parameter == *operand->map; }))
+      continue;
+    const DType dtype = kernel.parameters[operand->from.parameter].dtype;
+    maps.push_back({*operand->map, tensor_map(kernel, *operand, lines_of(schedule, number)),
+                    operand->mapping.first * size_of(dtype)});
+  }
   return maps;
 }
 

@@ -10,8 +10,9 @@ namespace ingot {
 bool is_mapped(const Schedule& schedule, MatmulSide of);
 
 /// True if an operand of an outline may be mapped by products of type `compute`: its elements have
-/// that type and no prologue, and steps are multiples of kMapAlignment for every size. Variants ask
-/// for a pointer that is one too. A launch refuses extents that copies cannot count.
+/// that type and no prologue, and steps are multiples of kMapAlignment for every size. Those of the
+/// batch may be several, as of heads that lie side by side in a row, or share a matrix. Variants
+/// ask for a pointer that is a multiple too. A launch refuses extents that copies cannot count.
 bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute);
 
 /// True if two operands of a kernel are one matrix in memory, which the product takes unchanged.
@@ -24,7 +25,8 @@ const MatrixOperand* shared_operand(const TileBody& body, MatmulSide of);
 /// The alignment in bytes of a mapped tensor (CUDA driver API, cuTensorMapEncodeTiled).
 inline constexpr int64_t kMapAlignment = 16;
 
-/// The tensor of an operand that can be mapped.
+/// The tensor of an operand that can be mapped: that of a matmul's side in a group, which is that
+/// of the tile for the operands of a computed tile.
 MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
                              const MatrixOperand& operand);
 

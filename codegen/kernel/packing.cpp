@@ -40,7 +40,8 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::tensor:
   case MainloopKind::thirds:
   case MainloopKind::wgmma_swapped:
-  case MainloopKind::nested: break;
+  case MainloopKind::nested:
+  case MainloopKind::nested_wgmma: break;
   case MainloopKind::halves: return PackFormat::rows_of_halves;
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard: return PackFormat::halves;

@@ -108,19 +108,20 @@ void KernelPrinter::print_parameters() {
 }
 
 void KernelPrinter::print(const MatrixOperand& operand, const char* name) {
-  out_.line(
-      "  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
-      operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
-      operand.packed ? fmt::format(" {} {} of {}", facts_of(operand.packing.format).type,
-                                   names_[*operand.packed],
-                                   text_of(Shape{operand.packing.batches, operand.packing.rows,
-                                                 operand.packing.depth}))
-      : operand.map
-          ? fmt::format(" mapped {} of [{}, {}, {}] steps {}, {} from {}", names_[*operand.map],
-                        operand.mapping.extents[0].text(), operand.mapping.extents[1].text(),
-                        operand.mapping.extents[2].text(), operand.mapping.strides[0].text(),
-                        operand.mapping.strides[1].text(), operand.mapping.first.text())
-          : "");
+  out_.line("  {} {} major {}{}", name, element(operand.from.parameter, operand.from.map),
+            operand.from.map.contiguous == Coordinate::mn ? "mn" : "k",
+            operand.packed
+                ? fmt::format(" {} {} of {}", facts_of(operand.packing.format).type,
+                              names_[*operand.packed],
+                              text_of(Shape{operand.packing.batches, operand.packing.rows,
+                                            operand.packing.depth}))
+            : operand.map
+                ? fmt::format(" mapped {} of [{}, {}, {}] steps {}, {} from {} at {}",
+                              names_[*operand.map], operand.mapping.extents[0].text(),
+                              operand.mapping.extents[1].text(), operand.mapping.extents[2].text(),
+                              operand.mapping.strides[0].text(), operand.mapping.strides[1].text(),
+                              operand.mapping.first.text(), operand.mapping.matrix.text())
+                : "");
   if (!operand.prologue.empty()) print(operand.prologue, operand.frame);
 }
 
@@ -138,7 +139,8 @@ void KernelPrinter::print(const ReduceStage& stage, const PointFrame& frame) {
             spans[static_cast<size_t>(stage.span)],
             stage.width > 0 ? fmt::format(" {}", stage.width) : "", stage.count.text(),
             stage.position.text());
-  if (stage.summands) out_.line("    runs, summands in tile{}", *stage.summands);
+  if (stage.summands)
+    out_.line("    runs over {} times tile{}, summands in its place", stage.scale, *stage.summands);
   print(stage.value, frame);
 }
 

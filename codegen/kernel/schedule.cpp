@@ -8,9 +8,9 @@
 namespace ingot {
 
 llvm::StringRef spelling(Skeleton skeleton) {
-  static const char* const names[] = {"held",         "streamed",      "scanned",
-                                      "split",        "packing_tiles", "specialised",
-                                      "packing_rows", "kept",          "nested"};
+  static const char* const names[] = {"held",          "streamed",          "scanned",      "split",
+                                      "packing_tiles", "specialised",       "packing_rows", "kept",
+                                      "nested",        "nested_specialised"};
   return names[static_cast<size_t>(skeleton)];
 }
 
@@ -54,6 +54,7 @@ const char* instructions_of(const Schedule& s) {
   if (is_wgmma(s.mainloop)) return "wgmma";
   if (is_guard(s.mainloop)) return "guard";
   if (s.mainloop == MainloopKind::nested) return "nested mma";
+  if (s.mainloop == MainloopKind::nested_wgmma) return "nested wgmma";
   return s.uses_tensor_cores() ? "mma" : "simt";
 }
 

@@ -21,7 +21,8 @@ enum class Skeleton : uint8_t {
   specialised,
   packing_rows,
   kept,
-  nested
+  nested,
+  nested_specialised
 };
 enum class ComputeType : uint8_t {
   f32,
@@ -54,11 +55,16 @@ enum class MainloopKind : uint8_t {
   guard,         ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
   tensor_guard,  ///< the same, of scaled f16
   nested,        ///< tile/nested_mainloop.cuh; the kernel computes A
+  nested_wgmma,  ///< tile/nested_wgmma_mainloop.cuh; the same on sm_90a
 };
 /// True for the mainloops of the specialised skeleton.
 inline bool is_wgmma(MainloopKind kind) {
   return kind == MainloopKind::wgmma || kind == MainloopKind::wgmma_swapped ||
          kind == MainloopKind::wgmma_halves;
+}
+/// True if the kernel computes operand A of the product.
+inline bool is_nested(MainloopKind kind) {
+  return kind == MainloopKind::nested || kind == MainloopKind::nested_wgmma;
 }
 inline bool is_guard(MainloopKind kind) {
   return kind == MainloopKind::guard || kind == MainloopKind::tensor_guard;
@@ -138,11 +144,15 @@ struct Schedule {
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
     return mainloop == MainloopKind::tensor || mainloop == MainloopKind::thirds ||
-           mainloop == MainloopKind::nested || reads_packed(mainloop);
+           is_nested(mainloop) || reads_packed(mainloop);
+  }
+  /// True if some threads only copy operands.
+  bool is_specialised() const {
+    return skeleton == Skeleton::specialised || skeleton == Skeleton::nested_specialised;
   }
   /// The threads that own a tile.
   int64_t tile_threads() const {
-    return skeleton == Skeleton::specialised ? tile_m / warp_m * (tile_n / warp_n) * 32 : threads;
+    return is_specialised() ? tile_m / warp_m * (tile_n / warp_n) * 32 : threads;
   }
   /// Tiles that a block has at a time. In the specialised skeleton, one warpgroup copies, and two
   /// multiply.

@@ -63,6 +63,8 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
     return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, products * n, k, element));
   case MainloopKind::guard: return sizes::safe_bytes(m, n);
   case MainloopKind::nested: return sizes::nested_bytes(m, n, k, to_int(s.depth), element);
+  case MainloopKind::nested_wgmma:
+    return sizes::nested_ring_bytes(m, n, k, to_int(s.depth), slots, element);
   }
   llvm_unreachable("not a mainloop");
 }
@@ -100,6 +102,8 @@ int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   if (s.skeleton == Skeleton::specialised)
     return sizes::specialised_bytes(to_int(mainloop), to_int(stages), to_int(s.tiles_at_a_time()),
                                     to_int(ahead_bytes(kernel, *body, s)));
+  if (s.skeleton == Skeleton::nested_specialised)
+    return sizes::specialised_bytes(to_int(mainloop), to_int(stages), 1, 0);
   return std::max(stages, mainloop);
 }
 

@@ -30,7 +30,8 @@ void walk(const MatrixOperand& operand, Visit visit) {
   walk(operand.from.map, visit);
   walk(operand.frame, visit);
   walk(operand.prologue, visit);
-  if (!operand.packed) return; // the host makes tensor maps
+  if (operand.map) visit(operand.mapping.matrix); // the host makes the tensor map
+  if (!operand.packed) return;
   const PackedOperand& extents = operand.packing;
   visit(dim_expr(extents.batches));
   if (!operand.packed_rows) visit(dim_expr(extents.rows));
@@ -94,17 +95,28 @@ void for_each_expr(const Kernel& kernel, Visit visit) {
   for (const Variant& variant : kernel.variants) visit(variant.tile_columns);
 }
 
-std::vector<const MatrixOperand*> matrix_operands(const TileBody& body) {
-  std::vector<const MatrixOperand*> operands;
-  for (const Mainloop& mainloop : body.mainloops) {
+namespace {
+
+template <class Operand, class Body> std::vector<Operand*> operands_of(Body& body) {
+  std::vector<Operand*> operands;
+  for (auto& mainloop : body.mainloops) {
     if (mainloop.a)
-      for (const MatrixOperand& operand : mainloop.a->body.mainloops.front().operands)
+      for (Operand& operand : mainloop.a->body.mainloops.front().operands)
         operands.push_back(&operand);
     else
       operands.push_back(&mainloop.operands[0]);
     operands.push_back(&mainloop.operands[1]);
   }
   return operands;
+}
+
+} // namespace
+
+std::vector<const MatrixOperand*> matrix_operands(const TileBody& body) {
+  return operands_of<const MatrixOperand>(body);
+}
+std::vector<MatrixOperand*> matrix_operands(TileBody& body) {
+  return operands_of<MatrixOperand>(body);
 }
 
 const ComputedTile* computed_tile(const TileBody& body) {

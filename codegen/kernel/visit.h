@@ -14,6 +14,7 @@ void for_each_expr(const Kernel& kernel, llvm::function_ref<void(const Expr&)> v
 /// The matrix operands in the order of Schedule::operands: A and B of each matmul, and for an A
 /// that is computed those of its own product.
 std::vector<const MatrixOperand*> matrix_operands(const TileBody& body);
+std::vector<MatrixOperand*> matrix_operands(TileBody& body);
 
 /// The tile of the body's computed operand; null: none.
 const ComputedTile* computed_tile(const TileBody& body);

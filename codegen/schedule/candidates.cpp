@@ -38,7 +38,8 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::wgmma_halves: return 0;
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
-  case MainloopKind::nested: break; // no tuner chooses them
+  case MainloopKind::nested:
+  case MainloopKind::nested_wgmma: break; // no tuner chooses them
   }
   llvm_unreachable("not a mainloop");
 }
@@ -85,7 +86,8 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
-  case MainloopKind::nested: break;
+  case MainloopKind::nested:
+  case MainloopKind::nested_wgmma: break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})

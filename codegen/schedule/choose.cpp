@@ -133,6 +133,16 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
                     known.empty() ? "none" : "'" + llvm::join(known, "', '") + "'");
 }
 
+/// Takes the schedules by wgmma of a product whose operand A the kernel computes.
+llvm::Error take_nested_wgmma(const ScheduleSite& site, std::vector<Schedule>& schedules) {
+  auto candidates = nested_candidates(site, schedules);
+  if (candidates.empty())
+    return make_error(ErrorCode::unsupported,
+                      "no product by wgmma computes an operand of this kernel");
+  schedules = std::move(candidates.front());
+  return llvm::Error::success();
+}
+
 /// Takes the schedules that keep rows, by clusters of the chosen size.
 llvm::Error take_kept(const ScheduleSite& site, const ScheduleChoice& choice,
                       std::vector<Schedule>& schedules) {
@@ -216,8 +226,9 @@ std::vector<std::vector<Schedule>> product_candidates(const ScheduleSite& site,
 
 /// Takes the cheapest of `schedules` and the other candidates.
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
-  auto candidates = site.group.matmuls.empty() ? kept_candidates(site, schedules, {})
-                                               : product_candidates(site, schedules.front());
+  auto candidates = site.group.computed          ? nested_candidates(site, schedules)
+                    : site.group.matmuls.empty() ? kept_candidates(site, schedules, {})
+                                                 : product_candidates(site, schedules.front());
   if (candidates.empty()) return;
   const std::vector<bool> params_only = depends_only_on_params(site.graph);
   double least = launch_seconds(site, schedules.front(), params_only);
@@ -241,8 +252,9 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                 : choose_product_schedules(site, choice);
   if (!schedules) return schedules.takeError();
   if (auto error = set_shared_bytes(site, *schedules)) return error;
-  if (site.group.computed) return schedules;
-  if (choice.wgmma > 0) {
+  if (choice.wgmma > 0 && site.group.computed) {
+    if (auto error = take_nested_wgmma(site, *schedules)) return error;
+  } else if (choice.wgmma > 0) {
     if (auto error = take_wgmma(site, choice, *schedules)) return error;
   } else if (choice.cluster > 0) {
     if (auto error = take_kept(site, choice, *schedules)) return error;

@@ -26,6 +26,9 @@ choose_product_schedules(const ScheduleSite& site, const ScheduleChoice& choice,
                          std::optional<ComputeType> compute = {});
 /// The same for a product whose operand A the kernel computes.
 llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site);
+/// The other ways of the target's family to compute A, each before the `usual` ones.
+std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
+                                                     llvm::ArrayRef<Schedule> usual);
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 

@@ -8,6 +8,7 @@
 #include "codegen/kernel/traffic.h"
 #include "codegen/kernel/visit.h"
 #include "codegen/schedule/choosers.h"
+#include "codegen/schedule/cost_nested.h"
 #include "codegen/schedule/instructions.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/prologue_cost.h"
@@ -21,12 +22,9 @@
 namespace ingot {
 namespace {
 
-// Numbers that no data sheet states, in seconds and shares of a unit's rate. They come from the
-// measurements in docs/benchmarks.md.
-constexpr double kArrival = 0.6e-6; ///< from the request for a slot of operands to its arrival
+// As those of cost_model.h.
 // [1023, 1027] by [1025, 1027] on an H100, element by element, ms: 0.227 in bf16, 0.236 in TF32.
 constexpr double kBatch = 0.42e-6;  ///< a batch of loads of a staged operand, and its stores
-constexpr double kFill = 1.2e-6;    ///< the arrival of a tile's first operands
 constexpr double kLatency = 1.0e-6; ///< latency of memory under load
 constexpr double kRowLatency =
     1.15e-6; ///< the same, and again for stores, where a row's threads wait
@@ -36,7 +34,6 @@ constexpr double kPart = 0.4e-6 / (128 * 128);
 // term: 1024 x 1024 by 1024 19.2, 10.1; 256 x 1024 by 4096 21.1, 10.1; 1024 x 4096 by 1024 29.7,
 // 20.1; 512 x 8192 by 1024 33.7, 20.9; 128 x 4096 by 1024 21.9, 13.8.
 constexpr double kMeeting = 10e-6;    ///< from a split tile's last product to its sums
-constexpr double kBusy = 0.95;        ///< share of a unit's rate at best
 constexpr double kMultiplying = 0.52; ///< weight of the products' time beside shared memory's
 constexpr double kSharing = 0.86;     ///< weight of shared memory's time beside the products'
 // [1000, 1000] by 1000 in TF32, w as [K, N], on an H100: 0.050 ms by 4 warps on an SM, for which
@@ -49,17 +46,13 @@ constexpr double kFilledCache = 0.9; ///< share of L2 in which rows are found ag
 // Softmax of f32 on an H100, in ms. One block on an SM: [2048, 65536] by clusters of 2 0.389,
 // [512, 131072] by 4 0.204, [128, 262144] by 8 0.112. Two blocks: [2048, 65536] by 4 0.385 and by 8
 // 0.435, [512, 131072] by 8 0.197.
-constexpr double kRowWait = 2.8e-6; ///< from the end of a kept row's loads to its stores
-// Attention in f16 on an H200, 64 heads of 2048 rows and 64 columns: 0.238 ms.
-constexpr double kNestedStages = 0.5;   ///< share of a computed tile's stages beside no product
+constexpr double kRowWait = 2.8e-6;     ///< from the end of a kept row's loads to its stores
 constexpr double kIssue = 0.9;          ///< instructions of stages that are issued per clock
 constexpr double kStagedFmaShare = 0.8; ///< share of f32 multiply-adds in a SIMT mainloop
 constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied unchanged
 constexpr double kPromoting = 0.8;      ///< share of the tensor cores' rate if sums are promoted
 // [65536, 4096] by 64 in f32 on an H100: 0.66 ms, 312 TFLOP/s of bf16 products of 632.
 constexpr double kSplitting = 0.55; ///< share of their rate if warps split the operands
-// wgmma on an H200: 798 TFLOP/s of three products in parts of 64, of 989 by the data sheet.
-constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 // L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
 // apart over many tiles. Products of bf16 on an H100 by turns of 128x128, TB/s from L2: 31 tiles an
 // SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7 to 11.4; 62 tiles an SM, of 32768 x
@@ -108,8 +101,10 @@ public:
     cost_.stages = stage_instructions(kernel_, of) / (kIssue * lanes);
     if (s_.skeleton == Skeleton::kept)
       kept_rows();
-    else if (s_.mainloop == MainloopKind::nested)
-      nested();
+    else if (is_nested(s_.mainloop))
+      add_nested({std::max(1.0, value(tile_count(body_, s_))), value(body_.mainloops.front().depth),
+                  static_cast<double>(s_.tile_n + s_.depth), blocks_per_sm(), resident_share()},
+                 s_, device_, cost_);
     else if (body_.mainloops.empty())
       rows();
     else
@@ -138,7 +133,6 @@ private:
   void kept_rows();
   double issued(double blocks, double enough) const;
   void products();
-  void nested();
   double mainloop(double depth);
   double arriving(double depth, double cache) const;
   double staging(size_t matmul) const;
@@ -405,25 +399,6 @@ void Predictor::products() {
   cost_.exposed = work * (each - loop) + once;
   cost_.seconds =
       std::max(rounds * each + once, cost_.memory / (is_specialised ? 1 : kThreadCopies));
-}
-
-/// A warp's products and stages take turns, and blocks wait for copies, which are one step ahead.
-void Predictor::nested() {
-  const double m = static_cast<double>(s_.tile_m), depth = value(body_.mainloops.front().depth);
-  const double tiles = std::max(1.0, value(tile_count(body_, s_)));
-  const double columns = static_cast<double>(s_.tile_n + s_.depth); // of both products
-  const double blocks = blocks_per_sm(), warps = static_cast<double>(s_.threads) / 32;
-  const double copied = 2 * tiles * depth * columns; // bytes of 16-bit operands
-  cost_.products = 2 * tiles * m * depth * columns / (kBusy * device_.mma_flops * resident_share());
-  cost_.shared = warps * copied / device_.shared_bytes_per_second;
-  cost_.cache = copied / device_.l2_bytes_per_second;
-  const double steps = tiles / sms_ / blocks * std::ceil(depth / static_cast<double>(s_.tile_k));
-  const double busy = std::max(
-      {cost_.products + kNestedStages * cost_.stages, cost_.shared, cost_.cache, steps * kArrival});
-  const double work = tiles / (sms_ * blocks), rounds = std::ceil(work);
-  cost_.idle = busy * (rounds / work - 1);
-  cost_.exposed = busy - cost_.products + rounds * kFill;
-  cost_.seconds = cost_.products + cost_.exposed + cost_.idle + cost_.memory;
 }
 
 /// Each SM reads a byte of each row. Tiles that a guard computes are not expected.

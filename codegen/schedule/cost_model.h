@@ -9,8 +9,14 @@
 
 namespace ingot {
 
-/// Seconds before the first block of a launch runs and after the last one. Measured.
-constexpr double kLaunch = 2.5e-6;
+// Numbers that no data sheet states, in seconds and shares of a unit's rate. They come from the
+// measurements in docs/benchmarks.md.
+constexpr double kLaunch = 2.5e-6;  ///< before the first block of a launch runs and after the last
+constexpr double kArrival = 0.6e-6; ///< from the request for a slot of operands to its arrival
+constexpr double kFill = 1.2e-6;    ///< the arrival of a tile's first operands
+constexpr double kBusy = 0.95;      ///< share of a unit's rate at best
+// wgmma on an H200: 798 TFLOP/s of three products in parts of 64, of 989 by the data sheet.
+constexpr double kWgmma = 0.8; ///< share of the data sheet's rate
 
 /// The seconds that each unit of the machine is busy, all SMs side by side, and the resulting time.
 struct KernelCost {

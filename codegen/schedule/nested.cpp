@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of products whose operand A the kernel computes. See choosers.h.
 #include "codegen/kernel/index_map.h"
+#include "codegen/kernel/mapping.h"
+#include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/visit.h"
 #include "codegen/kernel/widths.h"
@@ -12,9 +14,10 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWidest = 256;   ///< columns of a tile, and the K of the inner product
-constexpr int64_t kNarrowest = 32; ///< tiles of operands are at least as wide
-constexpr int64_t kWideSums = 128; ///< columns of which a warp of 32 rows still has the sums
+constexpr int64_t kWidest = 256;        ///< columns of a tile, and the K of the inner product
+constexpr int64_t kNarrowest = 32;      ///< tiles of operands are at least as wide
+constexpr int64_t kWideSums = 128;      ///< columns of which a warp of 32 rows still has the sums
+constexpr int64_t kWgmmaNarrowest = 64; ///< columns of a tile by wgmma, and a line of its k
 
 /// A power of two that holds an extent; none: it is unknown or too large.
 std::optional<int64_t> width_for(const Expr& extent) {
@@ -38,24 +41,32 @@ OperandSchedule operand_schedule(const Kernel& kernel, const MatrixOperand& oper
   return result;
 }
 
-} // namespace
+/// The columns of a tile, and the K of the inner product with its padding.
+struct NestedShape {
+  int64_t columns, depth;
+};
 
-llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site) {
+DType type_of(const Graph& graph, const Group& group) {
+  return graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype;
+}
+
+/// True if reductions run along the product's K.
+bool reduces(const TileBody& tile) {
+  return llvm::any_of(tile.stages, [](const Stage& stage) {
+    return std::holds_alternative<ReduceStage>(stage.step);
+  });
+}
+
+llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
   const auto& body = std::get<TileBody>(site.kernel.body);
-  const auto type_of = [&](const Group& group) {
-    return site.graph.type(site.graph.op(group.matmuls.front().op).operands[0]).dtype;
-  };
-  const DType type = type_of(site.group);
-  if (!is_16_bit(type) || type_of(*site.group.computed->tile) != type)
+  const DType type = type_of(site.graph, site.group);
+  if (!is_16_bit(type) || type_of(site.graph, *site.group.computed->tile) != type)
     return make_error(ErrorCode::unsupported,
                       "a product that computes an operand, and the product of that operand, have "
                       "one 16-bit type");
   // Blocks do not share K, which may be long. Kernels of their own do, and store one product.
   const TileBody& tile = computed_tile(body)->body;
-  const bool reduces = llvm::any_of(tile.stages, [](const Stage& stage) {
-    return std::holds_alternative<ReduceStage>(stage.step);
-  });
-  if (!reduces && !body.mainloops.front().depth.constant())
+  if (!reduces(tile) && !body.mainloops.front().depth.constant())
     return make_error(ErrorCode::unsupported,
                       "a product that computes an operand without a softmax needs a K with a size");
   const auto columns = width_for(body.columns);
@@ -66,30 +77,79 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
         "a product that computes an operand has at most {} columns, and the operand's "
         "product a K of at most {}",
         kWidest, kWidest);
-  // Small sums leave registers for more columns of the computed tile.
-  const bool is_small = *columns <= 64 && *depth <= 64 && !reads_memory(tile);
+  return NestedShape{*columns, *depth};
+}
+
+/// The rows of a warp, by mma.sync. The sums of 32 rows and more than 64 columns leave registers
+/// for little else.
+int64_t rows_of_warp(const ScheduleSite& site, const NestedShape& shape) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  const bool has_names = !body.mainloops.front().depth.constant() || !body.rows.constant();
+  const bool is_full = shape.columns > 64 && (has_names || !reduces(computed_tile(body)->body));
+  const bool has_few_rows = assumed(body.rows) <= 64; // half a tile of warps of 32
+  return shape.columns > kWideSums || is_full || has_few_rows ? 16 : 32;
+}
+
+/// All that the schedules of both families have alike.
+Schedule nested_schedule(const ScheduleSite& site, const NestedShape& shape) {
   Schedule s;
+  s.compute = type_of(site.graph, site.group) == DType::f16 ? ComputeType::f16 : ComputeType::bf16;
+  s.slots = 2;
+  s.group_rows = 1;
+  s.vec = 2;
+  s.staged_stores = true;
+  s.tile_n = s.step_n = s.warp_n = shape.columns;
+  s.depth = shape.depth;
+  return s;
+}
+
+/// The mapped operands of a product by wgmma on sm_90a; none: it is not legal.
+std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& shape) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  Schedule s = nested_schedule(
+      site, {std::max(shape.columns, kWgmmaNarrowest), std::max(shape.depth, kWgmmaNarrowest)});
+  s.skeleton = Skeleton::nested_specialised;
+  s.mainloop = MainloopKind::nested_wgmma;
+  s.threads = 3 * sizes::kWarpgroup;
+  s.min_blocks_per_sm = 1;
+  s.most_blocks = site.device.sm_count;
+  s.warp_m = 16;
+  s.tile_m = 2 * 64;
+  const TileBody& tile = computed_tile(body)->body;
+  // The sums of both products, and the operands of stages, are in registers.
+  const bool is_full = s.tile_n > 64 && reads_memory(tile);
+  s.tile_k = is_full || std::max(s.tile_n, s.depth) > 128 ? 64 : 128;
+  for (const Expr& extent : {body.batch, body.rows, tile.columns}) // copies count in 32 bits
+    if (extent.constant().value_or(0) > INT32_MAX) return std::nullopt;
+  for (const MatrixOperand* operand : matrix_operands(body)) {
+    if (!can_map(site.kernel, *operand, s.compute)) return std::nullopt;
+    const int64_t size = size_of(site.kernel.parameters[operand->from.parameter].dtype);
+    s.operands.push_back({PathKind::mapped, kWidestAccess / size});
+  }
+  s.shared_bytes = shared_bytes(site.kernel, s);
+  return s.shared_bytes <= site.device.shared_per_block ? std::optional(s) : std::nullopt;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site) {
+  auto shape = nested_shape(site);
+  if (!shape) return shape.takeError();
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  const TileBody& tile = computed_tile(body)->body;
+  Schedule s = nested_schedule(site, *shape);
   s.skeleton = Skeleton::nested;
   s.mainloop = MainloopKind::nested;
-  s.compute = type == DType::f16 ? ComputeType::f16 : ComputeType::bf16;
   s.threads = 128;
   const auto set_rows = [&](int64_t of_warp) {
     s.warp_m = of_warp;
     s.tile_m = of_warp * s.threads / 32;
   };
-  s.tile_n = s.step_n = s.warp_n = *columns;
-  // The sums of 32 rows and more than 64 columns leave registers for little else.
-  const bool has_names = !body.mainloops.front().depth.constant() || !body.rows.constant();
-  const bool is_full = *columns > 64 && (has_names || !reduces);
-  const bool has_few_rows = assumed(body.rows) <= 64; // half a tile of warps of 32
-  set_rows(*columns > kWideSums || is_full || has_few_rows ? 16 : 32);
+  set_rows(rows_of_warp(site, *shape));
   if (assumed(tile_count(body, s)) < site.device.sm_count) set_rows(16);
+  // Small sums leave registers for more columns of the computed tile.
+  const bool is_small = s.tile_n <= 64 && s.depth <= 64 && !reads_memory(tile);
   s.tile_k = is_small ? 128 : 64;
-  s.depth = *depth;
-  s.slots = 2;
-  s.group_rows = 1;
-  s.vec = 2;
-  s.staged_stores = true;
   for (const MatrixOperand* operand : matrix_operands(body))
     s.operands.push_back(operand_schedule(site.kernel, *operand));
   const int64_t bytes =
@@ -107,6 +167,23 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   general.min_blocks_per_sm = 1;
   if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
   return std::vector{s, general};
+}
+
+std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
+                                                     llvm::ArrayRef<Schedule> usual) {
+  if (site.options.family == Family::sm_80) return {};
+  const auto shape = llvm::cantFail(nested_shape(site)); // the usual ones are legal
+  const auto mapped = by_wgmma(site, shape);
+  if (!mapped) return {};
+  std::vector<Schedule> variants = {*mapped};
+  if (staging_needs_sizes(site.kernel, *mapped)) {
+    variants.push_back(*mapped);
+    variants.back().staged_stores = false;
+    variants.back().shared_bytes = shared_bytes(site.kernel, variants.back());
+  }
+  // Tensors that no map may describe.
+  llvm::append_range(variants, usual);
+  return {variants};
 }
 
 } // namespace ingot

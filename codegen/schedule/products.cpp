@@ -397,7 +397,8 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
-  case MainloopKind::nested: llvm_unreachable("made from schedules of sm_80 for one product");
+  case MainloopKind::nested:
+  case MainloopKind::nested_wgmma: llvm_unreachable("made from schedules of sm_80 for one product");
   case MainloopKind::tensor:
     const int64_t multiple = step_demand(group_.reductions).multiple;
     const bool shares = shares_rows_ || s.splits_k();

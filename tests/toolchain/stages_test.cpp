@@ -78,6 +78,38 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
   });
 }
 
+TEST_CASE("stages: products by wgmma that compute their operand need no local memory") {
+  Sources sources;
+  for (const auto& [spec, schedule] : std::vector<std::pair<const char*, const char*>>{
+           {"graph a(q: f16[64, 2048, 64], k: f16[64, 2048, 64], v: f16[64, 2048, 64]) {\n"
+            "  return scaled_dot_product_attention(q, k, v, is_causal=true) }",
+            "nested wgmma f16 128x64x128"},
+           {"graph b(q: bf16[2, n, 16, 128], k: bf16[2, n, 4, 128], v: bf16[2, n, 4, 128]) {\n"
+            "  h = scaled_dot_product_attention(transpose(q, 1, 2), transpose(k, 1, 2),\n"
+            "                                   transpose(v, 1, 2), is_causal=true, "
+            "enable_gqa=true)\n"
+            "  return transpose(h, 1, 2) }",
+            "nested wgmma bf16 128x128x128"},
+           {"graph c(q: bf16[32, 1024, 80], k: bf16[32, 1024, 80], v: bf16[32, 1024, 96],\n"
+            "        m: bool[1024, 1024]) {\n"
+            "  s = where(m, matmul(q, k, transpose_b=true) * 0.1, -inf)\n"
+            "  return matmul(softmax(s), v) }",
+            "nested wgmma bf16 128x128x64"},
+           {"graph d(q: bf16[16, 4096, 256], k: bf16[16, 4096, 256], v: bf16[16, 4096, 256]) {\n"
+            "  return scaled_dot_product_attention(q, k, v) }",
+            "nested wgmma bf16 128x256x64"},
+           {"graph e(x: bf16[65536, 256], a: bf16[256, 64], b: bf16[64, 256], c: bf16[256]) {\n"
+            "  return layer_norm(matmul(relu(matmul(x, a)), b) + c) }",
+            "nested wgmma bf16 128x256x64"}}) {
+    CAPTURE(std::string(spec));
+    const auto variants = sources.add(spec, spec, MatmulPrecision::high, "h200", "sm_90a");
+    CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
+      return llvm::StringRef(variant.schedule).contains(part);
+    }));
+  }
+  check_local_memory(sources, "sm_90a");
+}
+
 TEST_CASE("stages: lanes with two rows each, or with many warps, need no local memory") {
   check_stages({
       {"graph a(x: bf16[16384, 8192]) { return sum(x, axis=0) }", "streamed 64x512 threads 512"},

@@ -80,6 +80,26 @@ TEST_CASE("mapping: a map has the extents, steps and first element of its operan
   CHECK(map.offset == Expr(8 * 4 * 8192 * 2));
 }
 
+TEST_CASE("mapping: heads side by side in a row have a common step, and may share a matrix") {
+  const Compilation c =
+      compiled("graph g(q: bf16[2, n, 16, 128], k: bf16[2, n, 4, 128], v: bf16[2, n, 4, 128]) {\n"
+               "  return scaled_dot_product_attention(transpose(q, 1, 2), transpose(k, 1, 2),\n"
+               "                                      transpose(v, 1, 2), enable_gqa=true) }");
+  const std::vector<TensorMap> taken = maps(c);
+  REQUIRE(taken.size() == 3);
+  const Expr n = Expr::symbol("n");
+  // Matrices are 128 elements apart. Those of a sample are 16 n of them.
+  CHECK(taken[0].extents[0] == Expr(128));
+  CHECK(taken[0].extents[1] == n);
+  CHECK(taken[0].strides == std::array<Expr, 2>{16 * 128 * 2, 128 * 2});
+  CHECK(taken[1].strides == std::array<Expr, 2>{4 * 128 * 2, 128 * 2});
+  const auto matrices = [&](const TensorMap& map) {
+    return map.extents[2].evaluate([](llvm::StringRef) { return std::optional<int64_t>(100); });
+  };
+  CHECK(matrices(taken[0]) >= 2 * 100 * 16);
+  CHECK(matrices(taken[1]) >= 2 * 100 * 4);
+}
+
 TEST_CASE("mapping: copies round f32 operands of a product in TF32") {
   const Compilation c = compiled("graph g(a: f32[64, 512, 1024], b: f32[64, 1024, 2048]) {\n"
                                  "  return matmul(a, b) }",

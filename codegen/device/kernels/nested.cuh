@@ -3,7 +3,7 @@
 // (tile/nested_mainloop.cuh), and the stages behind it.
 #pragma once
 
-#include "kernels/scheduler.cuh"
+#include "kernels/nested_tiles.cuh"
 #include "kernels/shared_bytes.cuh"
 
 namespace ingot {
@@ -15,13 +15,14 @@ template <class K> INGOT_DEVICE void nested(const typename K::Params& params) {
   using L = typename Source::Layout;
   using Stages = typename K::Stages;
   const TileGrid grid = K::grid(params);
-  // Blocks begin with the last rows, for which a causal mask leaves the most steps. Opaque, so that
-  // the compiler does not keep the tile's place in registers across the products.
-  const auto tile_of = [&](i32 round) {
-    const i64 taken = static_cast<i64>(round) * ptx::block_count();
-    return grid.tiles() - 1 - taken - ptx::opaque(ptx::block_index());
+  // Opaque, so that the compiler does not keep the tile's place in registers across the products.
+  const auto number_of = [&](i32 round) {
+    return static_cast<i64>(round) * ptx::block_count() + ptx::opaque(ptx::block_index());
   };
-  for (i32 round = 0; tile_of(round) >= 0; ++round) {
+  const auto tile_of = [&](i32 round) {
+    return nested_tile(grid, number_of(round), typename Source::Admits());
+  };
+  for (i32 round = 0; number_of(round) < grid.tiles(); ++round) {
     const TileContext context =
         grid.place(tile_of(round), ptx::thread_index(), ptx::shared_memory());
     if (round > 0) context.barrier(); // until here, threads read the scratch of the last tile

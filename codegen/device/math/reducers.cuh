@@ -18,9 +18,7 @@ namespace ingot {
 //                      accumulated separately. UncountedFirst is First without a count of the
 //                      values, for callers that know it: begin(first, count).
 //   kMovesCentre       two sweeps: the chunks of a row share a centre, which moves along the row
-//   sum(state), rescale(from, to)
-//                      with kMovesCentre: the sum of a state, and the factor by which everything
-//                      that is linear in the summands moves from one centre to another
+//   sum(state)         with kMovesCentre: the sum of a state
 //   init(), step(state, value, index), merge(lower, upper), finish(state, out[kResults], count)
 // index is the position along the reduced extent; count is that extent.
 
@@ -170,9 +168,6 @@ template <bool kIsShort> struct SumexpReducer {
   static INGOT_DEVICE f32 summand(const State& centre, f32 x) { return shifted(x, centre.max); }
   static INGOT_DEVICE State with_sum(const State& centre, f32 sum) { return {centre.max, sum}; }
   static INGOT_DEVICE f32 sum(const State& state) { return state.sum; }
-  static INGOT_DEVICE f32 rescale(const State& from, const State& to) {
-    return moved(from.max, to.max);
-  }
 
   static INGOT_DEVICE void finish(const State& state, f32* out, i64) {
     out[0] = state.max;

@@ -29,9 +29,10 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 }
 
 // clang-format off
-#define INGOT_REGISTERS_64 \
+#define INGOT_REGISTERS_32 \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define INGOT_REGISTERS_64 INGOT_REGISTERS_32 ", " \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 #define INGOT_REGISTERS_128 INGOT_REGISTERS_64 ", " \
@@ -54,28 +55,48 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 /// parity] (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is
 /// set.
 template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma;
+/// d += A B, likewise, with A in registers. Of 16 bits, a thread has two adjacent k in each of
+/// a[half + 2 * (k8 block)], of row lane / 4 + 8 * half and k 2 * (lane % 4) + 8 * (k8 block). Of
+/// f32, a[half + 2 * (k4 block)] has k lane % 4 + 4 * (k4 block) (PTX ISA, "Register Fragments for
+/// wgmma.mma_async.m64nNk16" and "m64nNk8", A).
+template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters;
 
-#define INGOT_WGMMA(columns, Element, registers, sums, a_at, b_at, adds_at, mn_a_at, mn_b_at)      \
+#define INGOT_WGMMA(columns, Element, registers, sums, at0, at1, at2, at3, at4, at5)               \
   template <bool kMnA, bool kMnB> struct Wgmma<columns, Element, kMnA, kMnB> {                     \
     static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], u64 a, u64 b, bool adds) {              \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " adds_at ", 0;\n"                            \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " at2 ", 0;\n"                                \
                    "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #Element "." #Element   \
-                   " {" registers "}, " a_at ", " b_at ", p, 1, 1, " mn_a_at ", " mn_b_at ";\n}"   \
+                   " {" registers "}, " at0 ", " at1 ", p, 1, 1, " at3 ", " at4 ";\n}"             \
                    : sums                                                                          \
                    : "l"(a), "l"(b), "r"(static_cast<i32>(adds)), "n"(static_cast<int>(kMnA)),     \
                      "n"(static_cast<int>(kMnB)));                                                 \
     }                                                                                              \
+  };                                                                                               \
+  template <bool kMnB> struct WgmmaFromRegisters<columns, Element, kMnB> {                         \
+    static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], const u32 (&a)[4], u64 b) {             \
+      asm volatile(                                                                                \
+          "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #Element "." #Element            \
+          " {" registers "}, {" at0 ", " at1 ", " at2 ", " at3 "}, " at4 ", 1, 1, 1, " at5 ";"     \
+          : sums                                                                                   \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(static_cast<int>(kMnB)));      \
+    }                                                                                              \
   };
 
-INGOT_WGMMA(128, f16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
-INGOT_WGMMA(128, bf16, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
-INGOT_WGMMA(256, f16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
-INGOT_WGMMA(256, bf16, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
-
-/// d += A B, of 64 x 8 by 8 x kN, of TF32. A thread has a[half + 2 * (k4 block)] of row
-/// lane / 4 + 8 * half and k lane % 4 + 4 * (k4 block) (PTX ISA, "Register Fragments for
-/// wgmma.mma_async.m64nNk8", A).
-template <int kN> struct WgmmaFromRegisters;
+#define INGOT_WGMMA_64(Element)                                                                    \
+  INGOT_WGMMA(64, Element, INGOT_REGISTERS_32, INGOT_D64(0), "%32", "%33", "%34", "%35", "%36",    \
+              "%37")
+#define INGOT_WGMMA_128(Element)                                                                   \
+  INGOT_WGMMA(128, Element, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68",     \
+              "%69")
+#define INGOT_WGMMA_256(Element)                                                                   \
+  INGOT_WGMMA(256, Element, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131",       \
+              "%132", "%133")
+INGOT_WGMMA_64(f16)
+INGOT_WGMMA_64(bf16)
+INGOT_WGMMA_128(f16)
+INGOT_WGMMA_128(bf16)
+INGOT_WGMMA_256(f16)
+INGOT_WGMMA_256(bf16)
 
 #define INGOT_WGMMA_TF32(columns, registers, sums, at0, at1, at2, at3, at4)                        \
   template <> struct Wgmma<columns, f32, false, false> {                                           \
@@ -87,7 +108,7 @@ template <int kN> struct WgmmaFromRegisters;
                    : "l"(a), "l"(b), "r"(static_cast<i32>(adds)));                                 \
     }                                                                                              \
   };                                                                                               \
-  template <> struct WgmmaFromRegisters<columns> {                                                 \
+  template <> struct WgmmaFromRegisters<columns, f32, false> {                                     \
     static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], const u32 (&a)[4], u64 b) {             \
       asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32"                 \
                    " {" registers "}, {" at0 ", " at1 ", " at2 ", " at3 "}, " at4 ", 1, 1, 1;"     \
@@ -100,7 +121,11 @@ INGOT_WGMMA_TF32(128, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67"
 INGOT_WGMMA_TF32(256, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
 
 #undef INGOT_WGMMA_TF32
+#undef INGOT_WGMMA_64
+#undef INGOT_WGMMA_128
+#undef INGOT_WGMMA_256
 #undef INGOT_WGMMA
+#undef INGOT_REGISTERS_32
 #undef INGOT_REGISTERS_64
 #undef INGOT_REGISTERS_128
 #undef INGOT_D8

@@ -199,6 +199,16 @@ constexpr int packing_rows_bytes(int threads) { return 3 * (threads / 32) * 4; }
 constexpr int slot_ring_bytes(int slots, int slot_bytes) {
   return slots * (slot_bytes + 2 * 8 + 4) + 2 * 8;
 }
+/// As rings of one kernel lie behind one another: slots begin at multiples of 1024.
+constexpr int aligned_ring_bytes(int slots, int slot_bytes) {
+  return (slot_ring_bytes(slots, slot_bytes) + 1023) / 1024 * 1024;
+}
+/// A nested product by wgmma: rings for the rows of the inner A, for its B, and for B.
+constexpr int nested_ring_bytes(int rows, int cols, int step, int depth, int slots, int element) {
+  return aligned_ring_bytes(1, rows * depth * element) +
+         aligned_ring_bytes(slots, step * depth * element) +
+         aligned_ring_bytes(slots, cols * step * element);
+}
 /// The columns of an operand that is copied ahead (tile/copied_ahead.cuh).
 constexpr int ahead_bytes(int cols, int element) { return region(cols * element); }
 /// The factors of a tile's rows and columns, if its operands are scaled.

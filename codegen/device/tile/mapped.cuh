@@ -9,14 +9,14 @@ namespace ingot {
 
 /// An operand of type T behind a tensor map: f16, bf16, or f32, which copies round to TF32 (to
 /// nearest, ties to even). Its dims are the major index, the other one of k and the rows of A or
-/// columns of B, and the batch. One matrix may serve a batch.
+/// columns of B, and matrices.
 template <class T, Major kMajorIndex> struct MappedTensor {
   using Element = T;
   static constexpr Major kMajor = kMajorIndex;
   static constexpr int kPlanes = 1;
   static constexpr bool kScales = false, kListsResiduals = false;
   const TensorMap* map;
-  bool is_batched;
+  i64 matrix; ///< that of the batch
 };
 
 } // namespace ingot

@@ -37,18 +37,18 @@ INGOT_DEVICE u64 matrix_descriptor(u32 address) {
 constexpr int kSlotSteps = 128 / 32;
 template <Major kMajor> constexpr int kStepUnits = (kMajor == Major::k ? 32 : 16 * 128) >> 4;
 
-/// The tensor from which the slots of an operand X are filled: X::mapped(params), or
+/// The tensor from which the slots of an operand X are filled: X::mapped(params, batch), or
 /// X::packed(params).
 template <class X, bool kIsMapped = X::kPath == OperandPath::mapped> struct SlotTensor {
   using Type = typename X::Packed;
-  template <class Params> static INGOT_DEVICE Type of(const Params& params) {
+  template <class Params> static INGOT_DEVICE Type of(const Params& params, i64) {
     return X::packed(params);
   }
 };
 template <class X> struct SlotTensor<X, true> {
   using Type = typename X::Mapped;
-  template <class Params> static INGOT_DEVICE Type of(const Params& params) {
-    return X::mapped(params);
+  template <class Params> static INGOT_DEVICE Type of(const Params& params, i64 batch) {
+    return X::mapped(params, batch);
   }
 };
 
@@ -112,11 +112,11 @@ struct SlotCopies<MappedTensor<T, kMajor>, kLines, kBlocks, kSharing> {
   static_assert(kIsK || kBlocks == 1, "rows of a block are adjacent");
   static_assert(kSharing == 1 || kBlocks == 1, "rows of a share are adjacent");
   const TensorMap* map;
-  i32 batch, row0, k;
+  i32 matrix, row0, k;
   u32 first; ///< byte of the share
 
-  INGOT_DEVICE SlotCopies(const MappedTensor<T, kMajor>& tensor, i64 batch, i64 row0, i64 k0)
-      : map(tensor.map), batch(tensor.is_batched ? static_cast<i32>(batch) : 0),
+  INGOT_DEVICE SlotCopies(const MappedTensor<T, kMajor>& tensor, i64, i64 row0, i64 k0)
+      : map(tensor.map), matrix(static_cast<i32>(tensor.matrix)),
         row0(static_cast<i32>(row0) + rank() * kShare), k(static_cast<i32>(k0)),
         first(rank() * kBytes) {}
 
@@ -143,9 +143,9 @@ private:
   }
   INGOT_DEVICE void copy(u32 at, i32 inner, i32 line, u32 full) const {
     if constexpr (kSharing > 1)
-      ptx::copy_box_to((1 << kSharing) - 1, at, map, inner, line, batch, full);
+      ptx::copy_box_to((1 << kSharing) - 1, at, map, inner, line, matrix, full);
     else
-      ptx::copy_box(at, map, inner, line, batch, full);
+      ptx::copy_box(at, map, inner, line, matrix, full);
   }
 };
 
@@ -156,10 +156,10 @@ template <int kTileM, int kTileN, int kBlocks, int kCluster, class A, class B, c
           class Ring, class... Note>
 INGOT_DEVICE void copy_operands(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 typename Ring::Place& place, Note... note) {
-  SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks, 1> a(SlotTensor<A>::of(params),
-                                                                 tile.batch, tile.row0, k.begin);
-  SlotCopies<typename SlotTensor<B>::Type, kTileN, 1, kCluster> b(SlotTensor<B>::of(params),
-                                                                  tile.batch, tile.col0, k.begin);
+  SlotCopies<typename SlotTensor<A>::Type, kTileM, kBlocks, 1> a(
+      SlotTensor<A>::of(params, tile.batch), tile.batch, tile.row0, k.begin);
+  SlotCopies<typename SlotTensor<B>::Type, kTileN, 1, kCluster> b(
+      SlotTensor<B>::of(params, tile.batch), tile.batch, tile.col0, k.begin);
 #pragma unroll 1
   for (i32 left = slots_for<kSlotDepth<typename SlotTensor<A>::Type>>(k); left > 0; --left) {
     const u32 full = ring.begin_filling(place, note...);

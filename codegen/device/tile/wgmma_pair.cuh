@@ -34,12 +34,12 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,
                                 Place& place) {
-    SlotCopies<TensorA, kTileM, First::kBlocks, 1> a(SlotTensor<A>::of(params), tile.batch,
-                                                     tile.row0, k.begin);
-    SlotCopies<TensorB, kTileN, 1, kCluster> b(SlotTensor<B>::of(params), tile.batch, tile.col0,
-                                               k.begin);
-    SlotCopies<TensorC, kTileN, 1, kCluster> c(SlotTensor<SecondB>::of(params), tile.batch,
+    SlotCopies<TensorA, kTileM, First::kBlocks, 1> a(SlotTensor<A>::of(params, tile.batch),
+                                                     tile.batch, tile.row0, k.begin);
+    SlotCopies<TensorB, kTileN, 1, kCluster> b(SlotTensor<B>::of(params, tile.batch), tile.batch,
                                                tile.col0, k.begin);
+    SlotCopies<TensorC, kTileN, 1, kCluster> c(SlotTensor<SecondB>::of(params, tile.batch),
+                                               tile.batch, tile.col0, k.begin);
 #pragma unroll 1
     for (i32 left = slots_of(k); left > 0; --left) {
       const u32 full = ring.begin_filling(place);

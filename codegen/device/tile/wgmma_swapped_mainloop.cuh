@@ -66,8 +66,8 @@ struct WgmmaSwappedMainloop : SlotsOfOperands<Config, A, B, 1, Config::kTileN / 
         [&](int set, u32 units) {
 #pragma unroll
           for (int step = 0; step < kSlotSteps; ++step)
-            ptx::WgmmaFromRegisters<Slots::kTileM>::run(sums, columns[set][step],
-                                                        a + units + step * kStepUnits<Major::k>);
+            ptx::WgmmaFromRegisters<Slots::kTileM, f32, false>::run(
+                sums, columns[set][step], a + units + step * kStepUnits<Major::k>);
         },
         seen);
 #pragma unroll

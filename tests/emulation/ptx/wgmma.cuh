@@ -82,8 +82,9 @@ private:
   }
 };
 
-/// The four threads of a row have its k. A product reads their registers when it is computed.
-template <int kN> struct WgmmaFromRegisters {
+/// The four threads of a row have its k, several in a word if they are of 16 bits. A product reads
+/// their registers when it is computed.
+template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters {
   static void run(f32 (&d)[2][kN / 4], const u32 (&a)[4], u64 b) {
     const auto mine = reinterpret_cast<u64>(&a);
     const emulation::LaneWords* lanes =
@@ -97,11 +98,20 @@ template <int kN> struct WgmmaFromRegisters {
     f32(*const sums)[kN / 4] = d;
     ingot_machine->multiply_async([=] {
       const auto row = [&](int half, int k) {
-        return multiplied(as_f32(of_row[k % 4][half + 2 * (k / 4)]));
+        const int word = k / kPerWord;
+        const u32* const from = &of_row[word % 4][half + 2 * (word / 4)];
+        Element element;
+        std::memcpy(&element, reinterpret_cast<const Element*>(from) + k % kPerWord,
+                    sizeof(element));
+        return multiplied(element);
       };
-      add_products<kN, f32, 8>(thread, sums, row, DescribedMatrix(b, false), true);
+      add_products<kN, Element, 8 * kPerWord>(thread, sums, row, DescribedMatrix(b, kMnB), true);
     });
   }
+
+private:
+  static_assert(sizeof(Element) == 2 || !kMnB, "f32 has its k innermost");
+  static constexpr int kPerWord = 4 / sizeof(Element);
 };
 
 } // namespace ptx

@@ -10,7 +10,7 @@
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_531d3d3b97a15e84 {
+namespace product_moments_302e62145622cc33 {
 using namespace ingot;
 
 struct Params {
@@ -29,14 +29,14 @@ template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 1024 + k);
     }
   };
   struct MatrixB : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map1, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map1, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 1024 + k);
     }
@@ -103,7 +103,7 @@ struct V0 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_531d3d3b97a15e84_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_302e62145622cc33_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -121,7 +121,7 @@ struct V1 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_531d3d3b97a15e84_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_302e62145622cc33_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -139,10 +139,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_531d3d3b97a15e84_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_302e62145622cc33_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_531d3d3b97a15e84
+} // namespace product_moments_302e62145622cc33
 

@@ -11,7 +11,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_9a41f453dc1c1d72 {
+namespace product_moments_9d2ab257d3274b63 {
 using namespace ingot;
 
 struct Params {
@@ -30,14 +30,14 @@ template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 8192 + k);
     }
   };
   struct MatrixB : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map1, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map1, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 8192 + k);
     }
@@ -107,7 +107,7 @@ struct V0 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_9a41f453dc1c1d72_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_9d2ab257d3274b63_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -125,7 +125,7 @@ struct V1 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_9a41f453dc1c1d72_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_9d2ab257d3274b63_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -143,10 +143,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_9a41f453dc1c1d72_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_9d2ab257d3274b63_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_9a41f453dc1c1d72
+} // namespace product_moments_9d2ab257d3274b63
 

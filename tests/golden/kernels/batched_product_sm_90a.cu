@@ -6,7 +6,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_369b6fc0badac9d3 {
+namespace product_30d7662d42532e07 {
 using namespace ingot;
 
 struct Params {
@@ -21,14 +21,14 @@ template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, true}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, batch}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (batch * 524288 + mn * 1024 + k);
     }
   };
   struct MatrixB : Matrix<bf16, Unchanged, Major::mn, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::mn>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map1, true}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map1, batch}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (batch * 2097152 + mn + k * 2048);
     }
@@ -61,7 +61,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_369b6fc0badac9d3_v0(const bf16* in0, const bf16* in1, bf16* out0,
+product_30d7662d42532e07_v0(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V0>>({in0, in1, out0, &map0, &map1});
@@ -78,7 +78,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_369b6fc0badac9d3_v1(const bf16* in0, const bf16* in1, bf16* out0,
+product_30d7662d42532e07_v1(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
   specialised<Kernel<V1>>({in0, in1, out0, &map0, &map1});
@@ -95,9 +95,9 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_369b6fc0badac9d3_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+product_30d7662d42532e07_v2(const bf16* in0, const bf16* in1, bf16* out0) {
   held<Kernel<V2>>({in0, in1, out0, nullptr, nullptr});
 }
 
-} // namespace product_369b6fc0badac9d3
+} // namespace product_30d7662d42532e07
 

@@ -9,7 +9,7 @@
 // gated_0
 //   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
 //   v8 = div(1, v7); v9 = mul(v3, v8); v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
-namespace products_7fc90e623a3de497 {
+namespace products_a1bcc1198c19ec4e {
 using namespace ingot;
 
 struct Params {
@@ -27,28 +27,28 @@ template <class V> struct Kernel {
   using Params = struct Params;
   struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 2048 + k);
     }
   };
   struct MatrixB : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map1, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map1, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn * 2048 + k);
     }
   };
   struct SecondA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 2048 + k);
     }
   };
   struct SecondB : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Mapped = MappedTensor<bf16, Major::k>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map2, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map2, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in2 + (mn * 2048 + k);
     }
@@ -95,7 +95,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_7fc90e623a3de497_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_a1bcc1198c19ec4e_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -113,7 +113,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_7fc90e623a3de497_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_a1bcc1198c19ec4e_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
@@ -131,10 +131,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-products_7fc90e623a3de497_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_a1bcc1198c19ec4e_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              i64 d0) {
   held<Kernel<V2>>({in0, in1, in2, out0, nullptr, nullptr, nullptr, d0});
 }
 
-} // namespace products_7fc90e623a3de497
+} // namespace products_a1bcc1198c19ec4e
 

@@ -9,7 +9,7 @@
 
 // mixed_0
 //   v4 = matmul(x, v3)
-namespace product_6c17d0911f867445 {
+namespace product_a2eaab1c4ddb26c3 {
 using namespace ingot;
 
 struct Params {
@@ -31,7 +31,7 @@ template <class V> struct Kernel {
   };
   struct MatrixB : Matrix<bf16, Unchanged, Major::mn, V::kPath, V::kVec_2, true> {
     using Mapped = MappedTensor<bf16, Major::mn>;
-    static INGOT_DEVICE Mapped mapped(const Params& p) { return {p.map0, false}; }
+    static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in1 + (mn + k * 4096 + 16793600);
     }
@@ -64,7 +64,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_6c17d0911f867445_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_a2eaab1c4ddb26c3_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   specialised<Kernel<V0>>({in0, in1, out0, packed0, &map0});
 }
@@ -80,7 +80,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_6c17d0911f867445_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_a2eaab1c4ddb26c3_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   specialised<Kernel<V1>>({in0, in1, out0, packed0, &map0});
 }
@@ -96,11 +96,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_6c17d0911f867445_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+product_a2eaab1c4ddb26c3_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
   held<Kernel<V2>>({in0, in1, out0, packed0, nullptr});
 }
 
-} // namespace product_6c17d0911f867445
+} // namespace product_a2eaab1c4ddb26c3
 
 // mixed_0_packed_a
 namespace packed_e06178139d99a8fe {
