@@ -75,6 +75,7 @@ enum : uint16_t {
   scalar = 1 << 9,
   shaped = 1 << 10,
   rescales = 1 << 11,
+  scales = 1 << 12,
 };
 } // namespace op_trait
 
@@ -102,6 +103,7 @@ struct OpInfo {
   bool rounds_literals() const { return (traits & op_trait::rounds_literals) != 0; }
   bool has_short_form() const { return (traits & op_trait::short_form) != 0; }
   bool rescales() const { return (traits & op_trait::rescales) != 0; }
+  bool scales() const { return (traits & op_trait::scales) != 0; }
   bool is_scalar() const { return (traits & op_trait::scalar) != 0; }
   bool is_shaped() const { return (traits & op_trait::shaped) != 0; }
 };

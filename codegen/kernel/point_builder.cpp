@@ -40,17 +40,14 @@ PointExpr PointBuilder::build(const TileValue& target, const std::vector<TileVal
 PointExpr PointBuilder::build_factors(DType dtype, llvm::ArrayRef<RowFactor> factors,
                                       const Dim& depth) {
   begin({});
-  std::vector<uint32_t> of_rows;
-  for (const RowFactor& factor : factors)
-    of_rows.push_back(complete(from_.values.source(factor.op, factor.operand)));
   uint32_t step = push({.kind = Kind::slot, .dtype = dtype});
-  for (const auto& [factor, of_row] : llvm::zip_equal(factors, of_rows)) {
+  for (const RowFactor& factor : factors) {
     const Op& op = graph_.op(factor.op);
-    PointOp scaled{.kind = Kind::call,
-                   .dtype = dtype,
-                   .function = function_of(op, op.results[0]),
-                   .operands = {step, of_row}};
-    step = push(std::move(scaled));
+    PointOp applied{.kind = Kind::call, .dtype = dtype, .function = function_of(op, op.results[0])};
+    for (uint32_t k = 0; k < op.operands.size(); ++k)
+      applied.operands.push_back(k == factor.element ? step
+                                                     : complete(from_.values.source(factor.op, k)));
+    step = push(std::move(applied));
   }
   if (depth.is_fixed()) return std::move(expr_);
   const uint32_t none = push({.kind = Kind::number, .dtype = DType::i64, .number = {}});

@@ -29,8 +29,8 @@ public:
 
   /// The expression of `target`. `slots`: the value in each slot of the tile.
   PointExpr build(const TileValue& target, const std::vector<TileValue>& slots);
-  /// The expression of a product of type `dtype` in slot 0, times row factors. If `depth`, the K of
-  /// the product, is 0, it is 0: the factors may be infinite then.
+  /// The expression of a product of type `dtype` in slot 0, to which row factors apply. If `depth`,
+  /// the K of the product, is 0, it is 0: the factors may be infinite then.
   PointExpr build_factors(DType dtype, llvm::ArrayRef<RowFactor> factors, const Dim& depth);
 
 private:

@@ -34,7 +34,9 @@ private:
   void add_product(OpId op);
   void leave(OpId op);
   void peel_factors();
-  bool depends_on_reduction(ValueId value) const;
+  bool is_of_rows(ValueId value) const;
+  bool is_zero(ValueId value) const;
+  std::optional<uint32_t> linear_operand(const Op& op) const;
   bool follows_product(OpId op) const { return behind_.count(op) != 0; }
   void find_ops();
   std::optional<Reason> check_reduced() const;
@@ -104,38 +106,43 @@ void TileSearch::leave(OpId op) {
   }
 }
 
-bool TileSearch::depends_on_reduction(ValueId value) const {
-  std::vector<ValueId> open = {value};
-  while (!open.empty()) {
-    const ValueId root = root_of(graph_, open.back());
-    open.pop_back();
-    const OpId op = graph_.value(root).op;
-    if (reduction_ && op == *reduction_) return true;
-    if (follows_product(op) && !(op == *product_)) llvm::append_range(open, graph_.op(op).operands);
-  }
-  return false;
+/// True for numbers, and for values that a broadcast repeats along K.
+bool TileSearch::is_of_rows(ValueId value) const {
+  const Op& op = graph_.producer(value);
+  if (op.kind != OpKind::broadcast) return graph_.type(value).rank() == 0;
+  const Shape& from = graph_.type(op.operands[0]).shape;
+  return from.empty() || from.back().is(1);
 }
 
-/// Splits the operand into the value that is multiplied and the factors of its rows: those that are
-/// computed from the results of the reduction.
+bool TileSearch::is_zero(ValueId value) const {
+  const Op& op = graph_.producer(root_of(graph_, value));
+  return op.kind == OpKind::constant && graph_.attributes<ConstantAttributes>(op).real == 0;
+}
+
+/// The number of the operand in which an op of floats is linear, if its others are values of the
+/// rows.
+std::optional<uint32_t> TileSearch::linear_operand(const Op& op) const {
+  const bool chooses = info(op.kind).rule == TypeRule::choose;
+  for (uint32_t k = 0; k < op.operands.size(); ++k) {
+    const bool is_linear = chooses ? k != 0 && is_zero(op.operands[k == 1 ? 2 : 1])
+                                   : info(op.kind).scales() && (k == 0 || info(op.kind).commutes());
+    const OpId maker = graph_.value(op.operands[k]).op;
+    // The element is computed in the operand's own shape.
+    if (!is_linear || !follows_product(maker) || !is_compute(graph_.op(maker))) continue;
+    bool are_of_rows = true;
+    for (uint32_t other = 0; other < op.operands.size(); ++other)
+      are_of_rows &= other == k || is_of_rows(op.operands[other]);
+    if (are_of_rows) return k;
+  }
+  return std::nullopt;
+}
+
+/// Splits the operand into the value that is multiplied and the factors of its rows.
 void TileSearch::peel_factors() {
-  for (;;) {
-    const Op& op = graph_.producer(tile.element);
-    if (op.kind != OpKind::mul && op.kind != OpKind::div) return;
-    const auto is_of_rows = [&](ValueId operand) {
-      const Op& broadcast = graph_.producer(operand);
-      if (broadcast.kind != OpKind::broadcast) return false;
-      const Shape& from = graph_.type(broadcast.operands[0]).shape;
-      return (from.empty() || from.back().is(1)) && depends_on_reduction(operand);
-    };
-    const bool second = is_of_rows(op.operands[1]);
-    if (!second && (op.kind == OpKind::div || !is_of_rows(op.operands[0]))) return;
-    const ValueId rest = op.operands[second ? 0 : 1];
-    const OpId maker = graph_.value(rest).op;
-    // The rest is computed in the operand's own shape.
-    if (!follows_product(maker) || !is_compute(graph_.op(maker))) return;
-    tile.factors.insert(tile.factors.begin(), {graph_.value(tile.element).op, second ? 1u : 0u});
-    tile.element = rest;
+  while (const auto element = linear_operand(graph_.producer(tile.element))) {
+    const OpId op = graph_.value(tile.element).op;
+    tile.factors.insert(tile.factors.begin(), {op, *element});
+    tile.element = graph_.op(op).operands[*element];
   }
 }
 

@@ -69,6 +69,15 @@ bool GroupBinder::bind_elementwise(OpId id) {
   return true;
 }
 
+bool GroupBinder::bind_others(OpId id, uint32_t left_out, const AtomShape& dims) {
+  for (uint32_t k = 0; k < graph_.op(id).operands.size(); ++k) {
+    if (k == left_out) continue;
+    const auto own = bind_operand(id, k); // a scalar has no dims
+    if (!own || !equate(*own, dims, id)) return false;
+  }
+  return true;
+}
+
 bool GroupBinder::bind_reduce(OpId id) {
   const Op& op = graph_.op(id);
   auto operand = bind_operand(id, 0);

@@ -39,6 +39,8 @@ protected:
   std::optional<AtomShape> bind_operand(OpId id, uint32_t operand) {
     return bind(id, operand, graph_.op(id).operands[operand]);
   }
+  /// Binds the operands of an elementwise op to `dims`, but for operand `left_out`.
+  bool bind_others(OpId id, uint32_t left_out, const AtomShape& dims);
 
   const GroupContext& context_;
   const Graph& graph_;

@@ -165,11 +165,9 @@ bool Analysis::bind_factors() {
   const OpId matmul = group_.matmuls.front().op;
   const auto bound = bindings_.bind(matmul, operand->value); // as the matmul reads it
   tile_dims_ = std::get<Bound>(bound).dims;
-  for (const RowFactor& factor : operand->factors) {
-    const auto dims = bind_operand(factor.op, factor.operand);
-    if (!dims || !equate(*dims, tile_dims_, factor.op)) return false;
-  }
-  return true;
+  return llvm::all_of(operand->factors, [&](const RowFactor& factor) {
+    return bind_others(factor.op, factor.element, tile_dims_);
+  });
 }
 
 /// Checks that the operand's tile has the kernel's points.

@@ -107,10 +107,11 @@ struct Matmul {
 
 struct Group;
 
-/// A multiplication or division of an operand by a value that does not vary along K.
+/// An op that the product may take in place of an operand: it is linear in one of its operands, and
+/// the others do not vary along K.
 struct RowFactor {
   OpId op;
-  uint32_t operand = 1; ///< the number of that value among the op's operands
+  uint32_t element = 0; ///< the number of the operand in which it is linear
 };
 
 /// Operand A of a group's only matmul, if the kernel computes it along the contraction, tile by
@@ -120,7 +121,8 @@ struct ComputedOperand {
   ValueId value;   ///< the operand
   ValueId element; ///< the value that is multiplied: `value` without its row factors
   std::vector<RowFactor> factors{}; ///< they make `value` of `element`, in order. They apply to
-                                    ///< the product instead
+                                    ///< the product instead. Where one makes 0 of an element, the
+                                    ///< product is 0, infinite values of B included
   std::shared_ptr<Group> tile;      ///< a group with one matmul. Its one write is `element`
 };
 

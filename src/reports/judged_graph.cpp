@@ -18,7 +18,7 @@ bool takes_element(const Group& group, OpId op, uint32_t operand) {
   const ComputedOperand& computed = *group.computed;
   if (computed.factors.empty()) return op == group.matmuls.front().op && operand == 0;
   const RowFactor& first = computed.factors.front();
-  return op == first.op && operand != first.operand;
+  return op == first.op && operand == first.element;
 }
 
 /// The value that a kernel rounds to a 16-bit type before `op` uses it as `operand`. Another kernel

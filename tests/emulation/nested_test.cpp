@@ -76,6 +76,38 @@ TEST_CASE("emulation: attention of rows without a key") {
                       true}) == "");
 }
 
+TEST_CASE("emulation: scaled_dot_product_attention is one kernel in all its forms") {
+  const auto form = [](const char* options, const char* inputs = "", const char* heads = "2, 4") {
+    return Case{fmt::format("graph g(q: f16[2, 4, 70, 32], k: f16[{1}, 100, 32], "
+                            "v: f16[{1}, 100, 40]{2}) {{\n"
+                            "  rows = iota(i32, [70, 100], axis=0)\n"
+                            "  return scaled_dot_product_attention(q, k, v{0}) }}",
+                            options, heads, inputs)};
+  };
+  CHECK(check_nested(form("")) == "");
+  CHECK(check_nested(form(", is_causal=true")) == "");
+  CHECK(check_nested(form(", attn_mask=m", ", m: f16[70, 100]")) == "");
+  CHECK(check_nested(form(", enable_gqa=true, is_causal=true", "", "2, 2")) == "");
+  // Rows without a key are 0.
+  CHECK(check_nested(form(", attn_mask=m & (rows > 4)", ", m: bool[70, 100]")) == "");
+  CHECK(check_nested(form(", attn_mask=m & (rows > 4), enable_gqa=true", ", m: bool[2, 1, 1, 100]",
+                          "2, 2")) == "");
+  CHECK(check_nested(form(", attn_mask=where(rows > 4, m, -inf)", ", m: f16[70, 100]")) == "");
+  CHECK(check_nested(form(", attn_mask=rows > 4")) == "");
+}
+
+TEST_CASE("emulation: factors of rows follow the product") {
+  const auto scaled = [](const char* operand, const char* inputs) {
+    return Case{fmt::format("graph g(q: f16[70, 32], k: f16[100, 32], v: f16[100, 40]{1}) {{\n"
+                            "  p = softmax(matmul(q, k, transpose_b=true))\n"
+                            "  return matmul({0}, v) }}",
+                            operand, inputs)};
+  };
+  CHECK(check_nested(scaled("-p * 1.25", "")) == "");
+  CHECK(check_nested(scaled("sigmoid(g) * p", ", g: f16[70, 1]")) == "");
+  CHECK(check_nested(scaled("where(m, p, 0)", ", m: bool[70, 1]")) == "");
+}
+
 TEST_CASE("emulation: products of products without a reduction are one kernel") {
   CHECK(check_nested({"graph g(x: f16[130, 40], a: f16[40, 100], b: f16[100, 36]) {\n"
                       "  return matmul(relu(matmul(x, a)), b) }"}) == "");

@@ -89,6 +89,46 @@ TEST_CASE("computed operands: only exponentials that their sum divides move to a
   }
 }
 
+TEST_CASE("computed operands: factors of the rows apply to the product") {
+  const auto factors_of = [](const std::string& statements) {
+    const FusionPlan plan =
+        plan_of(attention("  p = softmax(s)\n  return matmul(" + statements + ", v)",
+                          ", g: f16[64, 1], c: bool[8, 64, 1], b: f16[64, 96]"
+                          ", m: bool[64, 96]"));
+    const Group& group = plan.groups.back();
+    return plan.groups.size() == 1 && group.computed ? group.computed->factors.size() : 0;
+  };
+  CHECK(factors_of("p") == 1);
+  CHECK(factors_of("p * g") == 2);
+  CHECK(factors_of("g * p") == 2);
+  CHECK(factors_of("tanh(g) * p / (g * g + 1.0)") == 3);
+  CHECK(factors_of("where(c, p, 0.0)") == 2);
+  CHECK(factors_of("where(c, 0.0, p)") == 2);
+  // They vary along K, or something is added.
+  for (const char* operand : {"p * b", "b / p", "where(m, p, 0.0)", "where(c, p, 1.0)",
+                              "where(c, p, g)", "p + g", "g / p"}) {
+    CAPTURE(operand);
+    CHECK(factors_of(operand) == 0);
+  }
+}
+
+TEST_CASE("computed operands: scaled_dot_product_attention is one kernel in all its forms") {
+  for (const char* options :
+       {"", ", is_causal=true", ", attn_mask=m", ", attn_mask=a", ", attn_mask=m, scale=0.3",
+        ", attn_mask=h, enable_gqa=true", ", is_causal=true, enable_gqa=true"}) {
+    CAPTURE(options);
+    const std::string shared = std::string(options).find("gqa") == std::string::npos ? "8" : "2";
+    const std::string rest = "[2, " + shared + ", 96, 32]";
+    const FusionPlan plan =
+        plan_of("q: bf16[2, 8, 64, 32], k: bf16" + rest + ", v: bf16" + rest +
+                ", m: bool[64, 96], a: bf16[2, 1, 64, 96], h: bool[8, 1, 96]) {\n"
+                "  return scaled_dot_product_attention(q, k, v" +
+                options + ")");
+    CHECK(plan.groups.size() == 1);
+    CHECK(computed(plan) == 1);
+  }
+}
+
 TEST_CASE("computed operands: a tensor that both products read is stored") {
   for (const char* spec :
        {"x: f32[2, 256, 64]) {\n  y = cast(x, f16)\n"

@@ -126,6 +126,7 @@ TEST_CASE("ops: views have one operand, and functors have C++ names") {
     if (is_view(op.kind)) CHECK(op.picks());
     if (op.keeps_all()) CHECK(op.op_class == OpClass::movement);
     CHECK(op.functor.starts_with(op.name));
+    if (op.scales()) CHECK(op.op_class == OpClass::elementwise);
   }
   CHECK(info(OpKind::and_).name == "and");
   CHECK(info(OpKind::and_).functor == "and_");
