@@ -43,6 +43,7 @@ PointExpr PointBuilder::build_factors(DType dtype, llvm::ArrayRef<RowFactor> fac
   uint32_t step = push({.kind = Kind::slot, .dtype = dtype});
   for (const RowFactor& factor : factors) {
     const Op& op = graph_.op(factor.op);
+    if (op.kind == OpKind::cast) continue; // the elements were rounded
     PointOp applied{.kind = Kind::call, .dtype = dtype, .function = function_of(op, op.results[0])};
     for (uint32_t k = 0; k < op.operands.size(); ++k)
       applied.operands.push_back(k == factor.element ? step

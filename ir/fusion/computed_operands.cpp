@@ -128,7 +128,9 @@ std::optional<uint32_t> TileSearch::linear_operand(const Op& op) const {
                                    : info(op.kind).scales() && (k == 0 || info(op.kind).commutes());
     const OpId maker = graph_.value(op.operands[k]).op;
     // The element is computed in the operand's own shape.
-    if (!is_linear || !follows_product(maker) || !is_compute(graph_.op(maker))) continue;
+    if (!is_linear || !is_float(graph_.type(op.operands[k]).dtype) || !follows_product(maker) ||
+        !is_compute(graph_.op(maker)))
+      continue;
     bool are_of_rows = true;
     for (uint32_t other = 0; other < op.operands.size(); ++other)
       are_of_rows &= other == k || is_of_rows(op.operands[other]);
@@ -179,11 +181,9 @@ std::optional<Reason> TileSearch::check_reduced() const {
     const Op& op = graph_.op(factor.op);
     return op.kind == OpKind::div && root_of(graph_, op.operands[1]) == reduction.results[1];
   });
-  const Op* element = &graph_.producer(tile.element);
-  while (element->kind == OpKind::cast && is_float(graph_.type(element->operands[0]).dtype))
-    element = &graph_.producer(element->operands[0]);
-  if (!divides || element->kind != OpKind::exp) return refused;
-  const Op& below = graph_.producer(element->operands[0]);
+  const Op& element = graph_.producer(tile.element);
+  if (!divides || element.kind != OpKind::exp) return refused;
+  const Op& below = graph_.producer(element.operands[0]);
   const bool is_summand = below.kind == OpKind::sub && below.operands[0] == reduction.operands[0] &&
                           root_of(graph_, below.operands[1]) == reduction.results[0];
   return is_summand ? std::nullopt : std::optional<Reason>(refused);

@@ -108,7 +108,8 @@ struct Matmul {
 struct Group;
 
 /// An op that the product may take in place of an operand: it is linear in one of its operands, and
-/// the others do not vary along K.
+/// the others do not vary along K. In place of a cast, the elements are rounded where they are
+/// multiplied.
 struct RowFactor {
   OpId op;
   uint32_t element = 0; ///< the number of the operand in which it is linear
@@ -119,7 +120,7 @@ struct RowFactor {
 /// place along K. Reductions of the tile's rows run along K.
 struct ComputedOperand {
   ValueId value;   ///< the operand
-  ValueId element; ///< the value that is multiplied: `value` without its row factors
+  ValueId element; ///< the value that is multiplied, in the type of `value`: without row factors
   std::vector<RowFactor> factors{}; ///< they make `value` of `element`, in order. They apply to
                                     ///< the product instead. Where one makes 0 of an element, the
                                     ///< product is 0, infinite values of B included

@@ -34,8 +34,7 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
                  : ValueId();
   }
   if (group.computed && takes_element(group, op, operand))
-    return is_16_bit(graph.type(group.computed->element).dtype) ? group.computed->element
-                                                                : ValueId();
+    return is_16_bit(graph.type(group.computed->value).dtype) ? group.computed->element : ValueId();
   const ValueId made = root_of(graph, graph.op(op).operands[operand]);
   if (llvm::is_contained(group.rounded, made)) return made;
   for (const Matmul& matmul : group.matmuls)
@@ -64,8 +63,11 @@ public:
   explicit Unfolding(const Compilation& compilation)
       : graph_(compilation.rewritten), plan_(compilation.plan), result_{Graph(graph_.name())} {
     for (const Group& group : plan_.groups)
-      if (group.computed && !group.computed->tile->reductions.empty())
-        running_.insert(group.computed->element);
+      if (group.computed) {
+        const ComputedOperand& operand = *group.computed;
+        elements_[operand.element] = graph_.type(operand.value).dtype;
+        if (!operand.tile->reductions.empty()) running_.insert(operand.element);
+      }
     for (ValueId input : graph_.inputs())
       made_[{input, ValueId()}] = copied(graph_.producer(input), {})[0];
   }
@@ -100,13 +102,7 @@ private:
   /// occurs on the way, is taken from memory: a value of its own beside the unrounded one.
   ValueId reached(ValueId value, ValueId loaded) {
     if (auto found = made_.find({value, loaded}); found != made_.end()) return found->second;
-    if (value == loaded) {
-      const ShapeAttributes same{graph_.type(value).shape};
-      const ValueId stored = llvm::cantFail(
-          result_.graph.add_value(OpKind::reshape, {reached(value, ValueId())}, same));
-      (running_.count(value) ? result_.rescaled : result_.stored).push_back(stored);
-      return made_[{value, loaded}] = stored;
-    }
+    if (value == loaded) return made_[{value, loaded}] = rounded(value);
     const Op& op = graph_.producer(value);
     if (is_compute(op) || op.kind == OpKind::input) {
       INGOT_ASSERT(loaded != ValueId());
@@ -117,10 +113,27 @@ private:
     return made_[{value, loaded}] = copied(op, operands)[0];
   }
 
+  /// `value` as a kernel stores it, or as a product multiplies it: in another type, then.
+  ValueId rounded(ValueId value) {
+    const auto add = [&](OpKind kind, ValueId operand, const Attributes& attributes) {
+      return llvm::cantFail(result_.graph.add_value(kind, {operand}, attributes));
+    };
+    const Type& type = graph_.type(value);
+    const auto element = elements_.find(value);
+    const DType stored = element == elements_.end() ? type.dtype : element->second;
+    const ValueId exact = reached(value, ValueId());
+    const ValueId result = stored == type.dtype
+                               ? add(OpKind::reshape, exact, ShapeAttributes{type.shape})
+                               : add(OpKind::cast, exact, CastAttributes{stored});
+    (running_.count(value) ? result_.rescaled : result_.stored).push_back(result);
+    return stored == type.dtype ? result : add(OpKind::cast, result, CastAttributes{type.dtype});
+  }
+
   const Graph& graph_;
   const FusionPlan& plan_;
   JudgedGraph result_;
-  std::set<ValueId> running_; ///< elements of computed operands about a running maximum
+  std::map<ValueId, DType> elements_; ///< of computed operands, with the type of the product
+  std::set<ValueId> running_;         ///< those about a running maximum
   /// Maps a value of graph_ to the result's value. The second id of the key is the value that is
   /// taken from memory.
   std::map<std::pair<ValueId, ValueId>, ValueId> made_;

@@ -96,6 +96,18 @@ TEST_CASE("emulation: scaled_dot_product_attention is one kernel in all its form
   CHECK(check_nested(form(", attn_mask=rows > 4")) == "");
 }
 
+TEST_CASE("emulation: attention with a softmax in f32 is one kernel") {
+  const auto widened = [](const char* type, const char* scores) {
+    return Case{fmt::format("graph g(q: {0}[70, 32], k: {0}[100, 32], v: {0}[100, 40], "
+                            "m: f32[70, 100]) {{\n"
+                            "  s = matmul(q, k, transpose_b=true)\n"
+                            "  h = matmul(cast(softmax({1}), {0}), v)\n  return h + 0.5 }}",
+                            type, scores)};
+  };
+  CHECK(check_nested(widened("f16", "cast(s * 0.25, f32)")) == "");
+  CHECK(check_nested(widened("bf16", "cast(s, f32) * 0.25 + m")) == "");
+}
+
 TEST_CASE("emulation: factors of rows follow the product") {
   const auto scaled = [](const char* operand, const char* inputs) {
     return Case{fmt::format("graph g(q: f16[70, 32], k: f16[100, 32], v: f16[100, 40]{1}) {{\n"

@@ -112,6 +112,23 @@ TEST_CASE("computed operands: factors of the rows apply to the product") {
   }
 }
 
+TEST_CASE("computed operands: a cast behind a softmax moves to its exponentials") {
+  const auto factors_of = [](const std::string& operand) {
+    const FusionPlan plan =
+        plan_of(attention("  w = cast(s, f32)\n  m, z = max_sumexp(w, axes=[2])\n"
+                          "  e = exp(w - reshape(m, [8, 64, 1]))\n  d = reshape(z, [8, 64, 1])\n"
+                          "  return matmul(" +
+                          operand + ", v)"));
+    const Group& group = plan.groups.back();
+    return plan.groups.size() == 1 && group.computed ? group.computed->factors.size() : 0;
+  };
+  CHECK(factors_of("cast(e / d, f16)") == 2);
+  CHECK(factors_of("cast(where(is_nan(d), 0.0, e / d), f16)") == 3);
+  CHECK(factors_of("cast(cast(cast(e, f16), f32) / d, f16)") == 4);
+  CHECK(factors_of("cast(floor(e / d), f16)") == 0);
+  CHECK(factors_of("cast(e > d, f16)") == 0); // not of a float
+}
+
 TEST_CASE("computed operands: scaled_dot_product_attention is one kernel in all its forms") {
   for (const char* options :
        {"", ", is_causal=true", ", attn_mask=m", ", attn_mask=a", ", attn_mask=m, scale=0.3",

@@ -92,6 +92,21 @@ TEST_CASE("judged graph: a movement between the kernels") {
   CHECK(llvm::none_of(result.outputs[0].reals(), [](double x) { return std::isfinite(x); }));
 }
 
+TEST_CASE("judged graph: an element of f32 is rounded to the type in which it is multiplied") {
+  const Judged result = judged("graph g(q: f16[256, 64], k: f16[512, 64], v: f16[512, 64]) {\n"
+                               "  s = cast(matmul(q, k, transpose_b=true), f32)\n"
+                               "  return matmul(cast(softmax(s), f16), v) }");
+  REQUIRE(result.compilation->plan.groups.size() == 1);
+  REQUIRE(result.compilation->plan.groups[0].computed);
+  const JudgedGraph graph = judged_graph(*result.compilation);
+  CHECK(graph.stored.empty());
+  REQUIRE(graph.rescaled.size() == 1);
+  const ValueId rounded = graph.rescaled.front();
+  CHECK(graph.graph.type(rounded).dtype == DType::f16);
+  CHECK(graph.graph.producer(graph.graph.producer(rounded).operands[0]).kind == OpKind::exp);
+  CHECK(all_finite(result.outputs[0]));
+}
+
 TEST_CASE("judged graph: a 16-bit value that a matmul computes for itself is rounded before the "
           "product") {
   const Judged result = judged("graph g(x: f16[64, 48], w: f16[48, 32]) {\n"
