@@ -202,6 +202,12 @@ void Partition::compute_operand(OpId matmul, OperandTile tile) {
   ++context_version_;
 }
 
+std::optional<std::pair<OpId, OperandTile>> Partition::tile_with(OpId op) const {
+  for (const auto& tile : context_.tiles)
+    if (llvm::is_contained(tile.second.ops, op)) return tile;
+  return std::nullopt;
+}
+
 bool Partition::is_read_stored(ValueId value) const {
   return llvm::any_of(context_.in_memory, [&](const auto& read) { return read.second == value; });
 }

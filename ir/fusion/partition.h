@@ -69,6 +69,8 @@ public:
   /// From now on a matmul's kernel computes its operand A. The reductions of its tile are no
   /// longer global.
   void compute_operand(OpId matmul, OperandTile tile);
+  /// The computed operand whose tile has `op`, after its matmul; none: no tile has it.
+  std::optional<std::pair<OpId, OperandTile>> tile_with(OpId op) const;
   /// True if some reader reads `value` from memory.
   bool is_read_stored(ValueId value) const;
 

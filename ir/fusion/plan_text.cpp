@@ -72,6 +72,8 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
                     factors(tile, tile.matmuls.front().contraction));
     for (OpId op : tile.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
     text += "\n";
+    for (size_t k = 0; k < 2; ++k)
+      text += prologue_text(graph, tile.matmuls.front().operands[k], k == 0 ? "A of A" : "B of A");
   }
   for (const Read* read : memory_reads(group))
     text += fmt::format("  {} {}{}\n", read->combine ? "combines" : "reads",
@@ -127,6 +129,8 @@ llvm::Error verify(const FusionPlan& plan, const Graph& graph) {
   std::set<OpId> placed;
   for (const Group& group : plan.groups) {
     if (auto error = verify_operands(group, graph)) return error;
+    if (group.computed)
+      if (auto error = verify_operands(*group.computed->tile, graph)) return error;
     for (const Read* read : memory_reads(group)) {
       const ValueId value = read->access.value;
       const bool source = info(graph.producer(value).kind).op_class == OpClass::source;

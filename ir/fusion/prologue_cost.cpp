@@ -17,6 +17,9 @@ namespace {
 /// registers is converted, and stored by an instruction that a copy of 16 bytes does not need.
 constexpr double kStaged16Bit = 3;
 
+/// The width of tiles that meet no others.
+constexpr int64_t kAllColumns = INT64_MAX;
+
 /// Data that each tile reads again comes from the L2 cache.
 constexpr double kCacheOverMemory = 2.5;
 
@@ -97,11 +100,11 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
   double saved = 0, spent = 0, most = 0;
   ValueId value;
   std::set<ValueId> stored;
-  for (const Matmul& matmul : group.matmuls)
+  const auto add = [&](const Group& part, const Matmul& matmul, const MatmulTile& of_part) {
     for (size_t side = 0; side < matmul.operands.size(); ++side) {
       const ValueId operand = root_of(graph, graph.op(matmul.op).operands[side]);
       if (!llvm::is_contained(values, operand)) continue;
-      const Prologue prologue = prologue_of(graph, group, matmul, side, tile);
+      const Prologue prologue = prologue_of(graph, part, matmul, side, of_part);
       // An operand of both matmuls would be stored once.
       if (stored.insert(operand).second) saved += seconds_saved(prologue, limits.rates);
       spent += seconds_spent(prologue, limits.rates);
@@ -109,6 +112,12 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
       most = prologue.evaluations;
       value = operand;
     }
+  };
+  for (const Matmul& matmul : group.matmuls) add(group, matmul, tile);
+  if (group.computed) { // its tiles go along all columns
+    const Group& part = *group.computed->tile;
+    add(part, part.matmuls.front(), {tile.rows, kAllColumns});
+  }
   if (spent <= saved) return std::nullopt;
   const std::string tiles =
       most == 1 ? "the one tile that reads it"

@@ -22,6 +22,7 @@ private:
   struct Operand {
     OpId matmul;
     ValueId value;
+    uint32_t side = 0;
   };
   std::vector<Operand> operands(int matmuls, int producer) const;
   bool absorb(int matmuls, int producer);
@@ -29,6 +30,7 @@ private:
   std::optional<Reason> used_elsewhere(int matmuls, int producer,
                                        llvm::ArrayRef<ValueId> values) const;
   std::optional<Reason> not_elementwise(int producer, const Operand& operand) const;
+  std::optional<std::pair<OpId, OperandTile>> tile_taking(int matmuls, int producer) const;
   std::optional<Reason> join(int matmuls, int producer, llvm::ArrayRef<ValueId> values);
 
   Partition& partition_;
@@ -41,9 +43,9 @@ std::vector<Absorption::Operand> Absorption::operands(int matmuls, int producer)
   std::vector<Operand> result;
   for (OpId op : partition_.sets()[matmuls].ops) {
     if (graph_.op(op).kind != OpKind::matmul) continue;
-    for (ValueId operand : graph_.op(op).operands) {
-      const ValueId value = partition_.reached(op, operand);
-      if (partition_.maker(op, value) == producer) result.push_back({op, value});
+    for (uint32_t side = 0; side < graph_.op(op).operands.size(); ++side) {
+      const ValueId value = partition_.reached(op, graph_.op(op).operands[side]);
+      if (partition_.maker(op, value) == producer) result.push_back({op, value, side});
     }
   }
   return result;
@@ -88,6 +90,19 @@ std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer,
   return std::nullopt;
 }
 
+/// The computed operand of `matmuls` whose product reads the producer, with its ops; none: no
+/// such product does.
+std::optional<std::pair<OpId, OperandTile>> Absorption::tile_taking(int matmuls,
+                                                                    int producer) const {
+  for (const Operand& operand : operands(matmuls, producer))
+    if (auto found = partition_.tile_with(operand.matmul)) {
+      llvm::append_range(found->second.ops, partition_.sets()[producer].ops);
+      llvm::sort(found->second.ops);
+      return found;
+    }
+  return std::nullopt;
+}
+
 /// Joins two sets so that `values` are computed where they are multiplied, or returns the reason
 /// against it.
 std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef<ValueId> values) {
@@ -105,6 +120,8 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
       const OpId source = graph_.value(partition_.reached(op, operand)).op;
       if (context.global_reductions.erase(source)) merged.push_back(source);
     }
+  const auto tile = tile_taking(matmuls, producer);
+  if (tile) context.tiles[tile->first] = tile->second;
   auto result = analyze_group(context, ops, {});
   if (auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
   const Group& group = std::get<Group>(result);
@@ -112,6 +129,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   if (!reason) reason = judge_.obstacle(ops, group);
   if (reason) return reason;
   for (OpId op : merged) partition_.finish(op);
+  if (tile) partition_.compute_operand(tile->first, tile->second);
   partition_.join(ops, {matmuls, producer}, partition_.sets()[matmuls].prepare);
   return std::nullopt;
 }
@@ -126,6 +144,10 @@ std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
   if (product != from.ops.end())
     return refusals::second_matmul(graph_, operands(matmuls, producer).front().matmul);
   if (!from.merges.empty()) return refusals::merged_before(graph_, from.merges.front());
+  // Between the products, the sums leave no registers to compute an operand.
+  for (const Operand& operand : operands(matmuls, producer))
+    if (operand.side == 1 && partition_.tile_with(operand.matmul))
+      return refusals::operand_in_steps(graph_, operand.matmul);
   return std::nullopt;
 }
 

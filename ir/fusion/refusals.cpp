@@ -151,6 +151,13 @@ Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& w
                  "reshape both operands to the same factors");
 }
 
+Refusal operand_in_steps(const Graph& graph, OpId matmul) {
+  return refusal(fmt::format("{} computes an operand of another product, and reads its own operand "
+                             "b from memory, a step at a time",
+                             named(graph, matmul)),
+                 kNoChange);
+}
+
 Refusal operand_computed(const Graph& graph, OpId op) {
   return refusal(fmt::format("{} reads a computed value, and a product reads its operands from "
                              "memory",

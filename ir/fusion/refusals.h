@@ -33,6 +33,7 @@ Refusal second_scan(const Graph& graph, OpId op);
 Refusal scan_shares_nothing(const Graph& graph, OpId scan);
 Refusal scan_merges_nothing(const Graph& graph, OpId scan, OpId reduction);
 Refusal axes_split_differently(const Graph& graph, OpId op, const std::string& which);
+Refusal operand_in_steps(const Graph& graph, OpId matmul);
 Refusal operand_computed(const Graph& graph, OpId op);
 /// An operand whose kernel stores the result of `stored`: the operand itself or another value.
 Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored);

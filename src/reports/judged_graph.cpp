@@ -21,6 +21,15 @@ bool takes_element(const Group& group, OpId op, uint32_t operand) {
   return op == first.op && operand == first.element;
 }
 
+/// True if `op` is a matmul of the kernel with a prologue for this operand.
+bool evaluates(const Group& group, OpId op, uint32_t operand) {
+  const auto has_prologue = [&](const Matmul& matmul) {
+    return matmul.op == op && !matmul.operands[operand].prologue.empty();
+  };
+  return llvm::any_of(group.matmuls, has_prologue) ||
+         (group.computed && llvm::any_of(group.computed->tile->matmuls, has_prologue));
+}
+
 /// The value that a kernel rounds to a 16-bit type before `op` uses it as `operand`. Another kernel
 /// stored it, or a matmul computes it and multiplies it in that type. None if it is not rounded.
 ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_t operand) {
@@ -37,12 +46,7 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
     return is_16_bit(graph.type(group.computed->value).dtype) ? group.computed->element : ValueId();
   const ValueId made = root_of(graph, graph.op(op).operands[operand]);
   if (llvm::is_contained(group.rounded, made)) return made;
-  for (const Matmul& matmul : group.matmuls)
-    if (matmul.op == op && !matmul.operands[operand].prologue.empty()) {
-      const ValueId value = root_of(graph, graph.op(op).operands[operand]);
-      return is_16_bit(graph.type(value).dtype) ? value : ValueId();
-    }
-  return ValueId();
+  return evaluates(group, op, operand) && is_16_bit(graph.type(made).dtype) ? made : ValueId();
 }
 
 /// Whether a matmul of f32 rounds a computed operand. The loss of a coarse precision then depends

@@ -108,6 +108,20 @@ TEST_CASE("emulation: attention with a softmax in f32 is one kernel") {
   CHECK(check_nested(widened("bf16", "cast(s, f32) * 0.25 + m")) == "");
 }
 
+TEST_CASE("emulation: ops on the rows of the first product are the kernel's") {
+  const auto rows = [](const char* type, const char* operand) {
+    return Case{fmt::format("graph g(q: {0}[2, 70, 40], k: {0}[2, 100, 40], v: {0}[2, 100, 48], "
+                            "b: {0}[40], c: {0}[2, 70, 1]) {{\n"
+                            "  s = matmul({1}, k, transpose_b=true)\n"
+                            "  return matmul(softmax(s), v) }}",
+                            type, operand)};
+  };
+  CHECK(check_nested(rows("f16", "relu(q)")) == "");
+  CHECK(check_nested(rows("bf16", "tanh(q * b) * c")) == "");
+  CHECK(check_nested({"graph g(x: f16[70, 40], a: f16[40, 64], w: f16[64, 72]) {\n"
+                      "  return matmul(relu(matmul(x * 0.3 + 1.0, a)), w) }"}) == "");
+}
+
 TEST_CASE("emulation: factors of rows follow the product") {
   const auto scaled = [](const char* operand, const char* inputs) {
     return Case{fmt::format("graph g(q: f16[70, 32], k: f16[100, 32], v: f16[100, 40]{1}) {{\n"

@@ -129,6 +129,24 @@ TEST_CASE("computed operands: a cast behind a softmax moves to its exponentials"
   CHECK(factors_of("cast(e > d, f16)") == 0); // not of a float
 }
 
+TEST_CASE("computed operands: the tile's product may have a prologue of its rows") {
+  const auto plan = [](const char* q, const char* k, const char* tail = "") {
+    return plan_of(std::string(kHeads) + ", b: f16[32]) {\n  x = " + q + "\n  y = " + k +
+                   "\n  s = matmul(x, y, transpose_b=true)\n  return matmul(softmax(s), v)" + tail);
+  };
+  for (const char* q : {"relu(q)", "q * b", "exp(q * b + b)"}) {
+    CAPTURE(q);
+    const FusionPlan fused = plan(q, "k");
+    REQUIRE(fused.groups.size() == 1);
+    REQUIRE(fused.groups.front().computed);
+    CHECK_FALSE(fused.groups.front().computed->tile->matmuls.front().operands[0].prologue.empty());
+  }
+  // A kernel of its own computes B, reductions, and values that others read.
+  CHECK(plan("q", "relu(k)").groups.size() == 2);
+  CHECK(plan("layer_norm(q)", "k").groups.size() == 2);
+  CHECK(plan("relu(q)", "k", ", x").groups.size() == 2);
+}
+
 TEST_CASE("computed operands: scaled_dot_product_attention is one kernel in all its forms") {
   for (const char* options :
        {"", ", is_causal=true", ", attn_mask=m", ", attn_mask=a", ", attn_mask=m, scale=0.3",

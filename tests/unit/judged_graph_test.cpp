@@ -113,4 +113,10 @@ TEST_CASE("judged graph: a 16-bit value that a matmul computes for itself is rou
                                "  return matmul(exp(x) * 0.3, w) }");
   CHECK(result.compilation->plan.groups.size() == 1);
   CHECK(judged_graph(*result.compilation).stored.size() == 1);
+  const Judged nested = judged("graph g(q: f16[64, 48], k: f16[96, 48], v: f16[96, 32]) {\n"
+                               "  s = matmul(exp(q) * 0.3, k, transpose_b=true)\n"
+                               "  return matmul(softmax(s), v) }");
+  CHECK(nested.compilation->plan.groups.size() == 1);
+  CHECK(judged_graph(*nested.compilation).stored.size() == 1);
+  CHECK(judged_graph(*nested.compilation).rescaled.size() == 1);
 }
