@@ -202,20 +202,6 @@ void StageBuilder::add_reduction(const Reduction& r, TileValue target) {
        op_line(graph_, graph_.op(r.op))});
 }
 
-/// The value that is exp(x - max) of a reduction's elements x.
-ValueId summand_of(const Graph& graph, const Group& group, OpId reduction) {
-  const Op& reduce = graph.op(reduction);
-  for (OpId id : group.ops) {
-    const Op& op = graph.op(id);
-    if (op.kind != OpKind::exp) continue;
-    const Op& below = graph.producer(op.operands[0]);
-    if (below.kind == OpKind::sub && below.operands[0] == reduce.operands[0] &&
-        root_of(graph, below.operands[1]) == reduce.results[0])
-      return op.results[0];
-  }
-  llvm_unreachable("fusion found it");
-}
-
 PointExpr StageBuilder::run_tile(ValueId element, std::vector<Condition>& admits) {
   slots_.push_back(TileValue::value(graph_.op(group_.matmuls.front().op).results[0]));
   body_.tile_slots = 1;
@@ -230,7 +216,7 @@ PointExpr StageBuilder::run_tile(ValueId element, std::vector<Condition>& admits
     slots_.front() = target;
     add_results(r.op, ReduceStage{reducer_of(graph_, r.op), ReduceSpan::row, 0, dim_expr(r.extent),
                                   dense(r.reduced), evaluated(target), 0, scale});
-    slots_.front() = TileValue::value(summand_of(graph_, group_, r.op));
+    slots_.front() = TileValue::value(element);
   }
   return evaluated(TileValue::value(element));
 }

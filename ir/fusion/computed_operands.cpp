@@ -10,19 +10,22 @@
 namespace ingot {
 namespace {
 
+/// An operand with a product behind it.
+struct FoundTile {
+  OperandTile tile;
+  std::vector<int> sets{};        ///< the other sets that the kernel takes in
+  std::optional<Reason> reason{}; ///< the reason why the matmul's kernel cannot compute it
+};
+
 /// The ops from which the operand of one matmul is computed.
 class TileSearch {
 public:
-  TileSearch(const Partition& partition, OpId matmul)
-      : partition_(partition), graph_(partition.graph()), matmul_(matmul),
+  TileSearch(const Partition& partition, const SetJudge& judge, OpId matmul)
+      : partition_(partition), graph_(partition.graph()), judge_(judge), matmul_(matmul),
         own_(partition.set_of(matmul)) {}
 
-  /// False: the operand is in memory, or no product is behind it. Else the tile, or `reason`.
-  bool run();
-  std::optional<Reason> reason;
-  OperandTile tile;
-  /// The other sets that the kernel takes in.
-  std::vector<int> sets;
+  /// None: the operand is in memory, or no product is behind it.
+  std::optional<FoundTile> run();
 
 private:
   bool is_made_here(OpId op) const {
@@ -44,12 +47,16 @@ private:
 
   const Partition& partition_;
   const Graph& graph_;
+  const SetJudge& judge_;
   const OpId matmul_;
   const int own_;
   bool is_prepared_ = false;
   std::optional<OpId> product_, reduction_;
   std::set<OpId> visited_;
   std::set<OpId> behind_; ///< visited ops that depend on the product, and the product
+  OperandTile tile_;
+  std::vector<int> sets_;
+  std::optional<Reason> reason_;
 };
 
 /// Visits the ops that compute `value`, back to products and to memory. Ends at more ops than a
@@ -68,9 +75,9 @@ void TileSearch::visit(ValueId value) {
       open.push_back({op});
   };
   enter(graph_.value(value).op);
-  while (!open.empty() && !reason) {
+  while (!open.empty() && !reason_) {
     if (static_cast<int64_t>(visited_.size()) > partition_.limits().most_ops) {
-      reason = refusals::too_many_ops(partition_.limits().most_ops);
+      reason_ = refusals::too_many_ops(partition_.limits().most_ops);
       return;
     }
     const OpId op = open.back().op;
@@ -85,7 +92,7 @@ void TileSearch::visit(ValueId value) {
 }
 
 void TileSearch::add_product(OpId op) {
-  if (product_) reason = refusals::third_matmul(graph_, op);
+  if (product_) reason_ = refusals::third_matmul(graph_, op);
   product_ = op;
   behind_.insert(op);
 }
@@ -99,10 +106,10 @@ void TileSearch::leave(OpId op) {
   behind_.insert(op);
   const OpClass op_class = info(graph_.op(op).kind).op_class;
   if (op_class == OpClass::reduce) {
-    if (reduction_) reason = refusals::cannot_run(graph_, op);
+    if (reduction_) reason_ = refusals::cannot_run(graph_, op);
     reduction_ = op;
   } else if (op_class != OpClass::elementwise) {
-    reason = refusals::operand_not_elementwise(graph_, matmul_, op);
+    reason_ = refusals::operand_not_elementwise(graph_, matmul_, op);
   }
 }
 
@@ -141,10 +148,10 @@ std::optional<uint32_t> TileSearch::linear_operand(const Op& op) const {
 
 /// Splits the operand into the value that is multiplied and the factors of its rows.
 void TileSearch::peel_factors() {
-  while (const auto element = linear_operand(graph_.producer(tile.element))) {
-    const OpId op = graph_.value(tile.element).op;
-    tile.factors.insert(tile.factors.begin(), {op, *element});
-    tile.element = graph_.op(op).operands[*element];
+  while (const auto element = linear_operand(graph_.producer(tile_.element))) {
+    const OpId op = graph_.value(tile_.element).op;
+    tile_.factors.insert(tile_.factors.begin(), {op, *element});
+    tile_.element = graph_.op(op).operands[*element];
   }
 }
 
@@ -153,9 +160,9 @@ void TileSearch::peel_factors() {
 void TileSearch::find_ops() {
   std::set<int> kernels;
   for (OpId op : behind_) kernels.insert(partition_.set_of(op));
-  sets.assign(kernels.begin(), kernels.end());
+  sets_.assign(kernels.begin(), kernels.end());
   std::set<OpId> ops;
-  std::vector<ValueId> open = {tile.element};
+  std::vector<ValueId> open = {tile_.element};
   while (!open.empty()) {
     const OpId op = graph_.value(open.back()).op;
     open.pop_back();
@@ -166,7 +173,7 @@ void TileSearch::find_ops() {
   }
   // The results of the reduction are used by factors too.
   if (reduction_) ops.insert(*reduction_);
-  tile.ops.assign(ops.begin(), ops.end());
+  tile_.ops.assign(ops.begin(), ops.end());
 }
 
 /// The reason why the tile's reduction cannot run along K; none: the element is an exponential
@@ -177,11 +184,11 @@ std::optional<Reason> TileSearch::check_reduced() const {
   const Op& reduction = graph_.op(*reduction_);
   const auto refused = refusals::cannot_run(graph_, *reduction_);
   if (!info(reduction.kind).rescales()) return refused;
-  const bool divides = llvm::any_of(tile.factors, [&](const RowFactor& factor) {
+  const bool divides = llvm::any_of(tile_.factors, [&](const RowFactor& factor) {
     const Op& op = graph_.op(factor.op);
     return op.kind == OpKind::div && root_of(graph_, op.operands[1]) == reduction.results[1];
   });
-  const Op& element = graph_.producer(tile.element);
+  const Op& element = graph_.producer(tile_.element);
   if (!divides || element.kind != OpKind::exp) return refused;
   const Op& below = graph_.producer(element.operands[0]);
   const bool is_summand = below.kind == OpKind::sub && below.operands[0] == reduction.operands[0] &&
@@ -193,45 +200,44 @@ std::optional<Reason> TileSearch::check_reduced() const {
 std::optional<Reason> TileSearch::check_uses() const {
   const auto is_taken = [&](OpId user) {
     const int set = partition_.set_of(user);
-    return set == own_ || llvm::is_contained(sets, set);
+    return set == own_ || llvm::is_contained(sets_, set);
   };
-  std::vector<OpId> kept = tile.ops;
-  for (const RowFactor& factor : tile.factors) kept.push_back(factor.op);
+  std::vector<OpId> kept = tile_.ops;
+  for (const RowFactor& factor : tile_.factors) kept.push_back(factor.op);
   for (OpId op : kept)
     for (ValueId value : graph_.op(op).results) {
-      const bool is_output = llvm::any_of(graph_.outputs(), [&](const GraphOutput& output) {
-        return root_of(graph_, output.value) == value;
-      });
       const bool is_used = llvm::any_of(partition_.users(value), [&](OpId user) {
         return partition_.needed(user) && !is_taken(user);
       });
-      if (is_output || is_used) return refusals::stored_for_others(graph_, tile.value, op);
+      if (judge_.returns(value) || is_used)
+        return refusals::stored_for_others(graph_, tile_.value, op);
       // Behind the tile, its values are at other points: only the results of its rows are known.
       const bool is_wide = !(reduction_ && op == *reduction_);
       const bool leaves = llvm::any_of(partition_.users(value), [&](OpId user) {
         return partition_.needed(user) && !(user == matmul_) && !llvm::is_contained(kept, user);
       });
-      if (is_wide && leaves) return refusals::stored_for_others(graph_, tile.value, op);
+      if (is_wide && leaves) return refusals::stored_for_others(graph_, tile_.value, op);
     }
-  for (int set : sets)
+  for (int set : sets_)
     if (!partition_.sets()[set].merges.empty())
       return refusals::merged_before(graph_, partition_.sets()[set].merges.front());
   return std::nullopt;
 }
 
-bool TileSearch::run() {
+std::optional<FoundTile> TileSearch::run() {
   is_prepared_ = partition_.prepared(matmul_);
-  tile.value = partition_.reached(matmul_, graph_.op(matmul_).operands[0]);
-  if (!is_made_here(graph_.value(tile.value).op)) return false;
-  visit(tile.value);
-  if (!product_) return false;
-  tile.element = tile.value;
-  if (reason) return true;
-  if (reduction_) peel_factors();
-  find_ops();
-  if (!reason) reason = check_reduced();
-  if (!reason) reason = check_uses();
-  return true;
+  tile_.value = partition_.reached(matmul_, graph_.op(matmul_).operands[0]);
+  if (!is_made_here(graph_.value(tile_.value).op)) return std::nullopt;
+  visit(tile_.value);
+  if (!product_) return std::nullopt;
+  tile_.element = tile_.value;
+  if (!reason_) {
+    if (reduction_) peel_factors();
+    find_ops();
+    reason_ = check_reduced();
+    if (!reason_) reason_ = check_uses();
+  }
+  return FoundTile{std::move(tile_), std::move(sets_), std::move(reason_)};
 }
 
 class Computing {
@@ -255,25 +261,12 @@ public:
 private:
   void join(int set, OpId matmul);
   std::optional<Reason> slower(const Group& joined, llvm::ArrayRef<int> sets) const;
-  std::optional<double> seconds(int set) const;
 
   Partition& partition_;
   const Graph& graph_;
   const SetJudge& judge_;
   std::vector<Apart>& apart_;
 };
-
-/// The seconds of a set's kernel with all that it would store.
-std::optional<double> Computing::seconds(int set) const {
-  const OpSet& ops = partition_.sets()[set].ops;
-  std::vector<StoreTarget> stored;
-  for (const StoreTarget& target : judge_.stored_values(ops))
-    if (!partition_.global(graph_.value(root_of(graph_, target.value)).op))
-      stored.push_back(target);
-  auto group = analyze_group(partition_.context_for(ops), ops, stored);
-  const Group* whole = std::get_if<Group>(&group);
-  return whole ? partition_.limits().seconds(*whole) : std::nullopt;
-}
 
 /// The reason why the kernels should stay apart; none: one kernel takes less time.
 std::optional<Reason> Computing::slower(const Group& joined, llvm::ArrayRef<int> sets) const {
@@ -282,7 +275,7 @@ std::optional<Reason> Computing::slower(const Group& joined, llvm::ArrayRef<int>
   if (!together)
     return Reason{"no schedule computes an operand of this product in its kernel", kNoChange};
   double apart = 0;
-  for (int set : sets) apart += seconds(set).value_or(0);
+  for (int set : sets) apart += judge_.seconds(partition_.sets()[set].ops).value_or(0);
   if (apart == 0 || *together < apart) return std::nullopt;
   return Reason{fmt::format("to compute {} where it is multiplied takes {:.0f} us, and in kernels "
                             "of their own {:.0f} us{}",
@@ -292,19 +285,18 @@ std::optional<Reason> Computing::slower(const Group& joined, llvm::ArrayRef<int>
 }
 
 void Computing::join(int set, OpId matmul) {
-  TileSearch search(partition_, matmul);
-  if (!search.run()) return;
-  std::vector<int> sets = search.sets;
+  auto found = TileSearch(partition_, judge_, matmul).run();
+  if (!found) return;
+  auto& [tile, sets, reason] = *found;
   sets.push_back(set);
   llvm::sort(sets);
   const OpSet ops = partition_.ops_of(sets);
-  std::optional<Reason> reason = search.reason;
   if (!reason)
     if (const auto op = partition_.between(ops, sets)) reason = refusals::runs_between(graph_, *op);
   if (!reason) {
     GroupContext context = partition_.context_for(ops);
-    for (OpId op : search.tile.ops) context.global_reductions.erase(op);
-    context.tiles[matmul] = search.tile;
+    for (OpId op : tile.ops) context.global_reductions.erase(op);
+    context.tiles[matmul] = tile;
     auto result = analyze_group(context, ops, {});
     if (auto* refusal = std::get_if<Refusal>(&result)) {
       reason = *refusal;
@@ -315,10 +307,10 @@ void Computing::join(int set, OpId matmul) {
     }
   }
   if (reason) {
-    apart_.push_back({matmul, search.tile.value, *reason});
+    apart_.push_back({matmul, tile.value, *reason});
     return;
   }
-  partition_.compute_operand(matmul, search.tile);
+  partition_.compute_operand(matmul, tile);
   partition_.join(ops, sets, partition_.sets()[set].prepare);
 }
 

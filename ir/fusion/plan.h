@@ -120,7 +120,8 @@ struct RowFactor {
 /// place along K. Reductions of the tile's rows run along K.
 struct ComputedOperand {
   ValueId value;   ///< the operand
-  ValueId element; ///< the value that is multiplied, in the type of `value`: without row factors
+  ValueId element; ///< the value that is multiplied, in the type of `value`: without row factors.
+                   ///< If the tile reduces its rows, it is their summand: exp(x - max)
   std::vector<RowFactor> factors{}; ///< they make `value` of `element`, in order. They apply to
                                     ///< the product instead. Where one makes 0 of an element, the
                                     ///< product is 0, infinite values of B included

@@ -108,6 +108,12 @@ std::optional<double> SetJudge::seconds(const OpSet& ops, const Group& group) co
   return whole ? limits_.seconds(*whole) : std::nullopt;
 }
 
+std::optional<double> SetJudge::seconds(const OpSet& ops) const {
+  auto alone = analyze_group(partition_.context_for(ops), ops, {});
+  const Group* group = std::get_if<Group>(&alone);
+  return group ? seconds(ops, *group) : std::nullopt;
+}
+
 /// The reason why one of several products should be a kernel of its own: the accumulators of all
 /// share the registers, so that tiles get smaller and read each operand more often. Short products
 /// gain, because nothing is stored between them.

@@ -16,6 +16,11 @@ public:
   /// The results of `ops` that others read, as computed, and those that the graph returns or
   /// concats take, as moved.
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
+  /// True if the graph returns `value`, moved or not.
+  bool returns(ValueId value) const { return returned_.count(value) != 0; }
+  /// The seconds that `ops` take as one kernel with their stores; none: they are no kernel, or the
+  /// machine has no schedule for it.
+  std::optional<double> seconds(const OpSet& ops) const;
   /// The reason against one kernel for `group`: it exceeds the limits of a kernel, would be slower
   /// than two, or, if it is judged, cannot run on the machine with all the stores that it would
   /// have now. Empty: there is none. A single op has no other kernel to be in.
