@@ -62,9 +62,15 @@ std::string source_text(const Group& group) {
     depths.reserve(group.matmuls.size());
     for (const Matmul& matmul : group.matmuls)
       depths.push_back(extent_text(group, matmul.contraction));
-    return fmt::format("{} {}[{}, {}] over K = {}",
+    std::string inner;
+    if (group.computed) {
+      const Group& tile = *group.computed->tile;
+      inner = fmt::format(", A from a matmul over K = {}",
+                          extent_text(tile, tile.matmuls.front().contraction));
+    }
+    return fmt::format("{} {}[{}, {}] over K = {}{}",
                        group.matmuls.size() > 1 ? "two matmuls" : "matmul", text, rows, columns,
-                       fmt::join(depths, " and "));
+                       fmt::join(depths, " and "), inner);
   }
   return fmt::format("rows {}[{}, {}]", text, rows, columns);
 }

@@ -144,6 +144,15 @@ TEST_CASE("explain: merging is predicted from the number of states, not of reduc
   CHECK(sum.kernels[1].predicted.seconds < 5e-6);
 }
 
+TEST_CASE("explain: the heading of a kernel names the product that computes its operand") {
+  const auto nested = explained("graph g(q: f16[8, 256, 64], k: f16[8, 512, 64], "
+                                "v: f16[8, 512, 32]) {\n"
+                                "  return matmul(softmax(matmul(q, k, transpose_b=true)), v) }");
+  REQUIRE(nested.kernels.size() == 1);
+  CHECK(nested.kernels[0].source ==
+        "matmul 8 x [256, 32] over K = 512, A from a matmul over K = 64");
+}
+
 TEST_CASE("explain: a kernel of no points has no terms to show") {
   const auto none = explained("graph g(x: f32[m, 8]) { return exp(x) }", {{"m", 0}});
   CHECK_FALSE(llvm::StringRef(text_of(none)).contains("ms: \n"));
