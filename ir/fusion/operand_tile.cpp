@@ -68,6 +68,10 @@ bool place_tile(const Graph& graph, const Group& tile, const AxisSpace& space, c
         is_same = is_same && matches(others.leaves(reduction.kept), space.leaves(read.access.dims));
       }
     read.computed |= read.op == matmul && read.operand == 0;
+    // A slice may have as many rows, and others.
+    const auto& ranges = read.access.ranges;
+    is_same &= !read.computed ||
+               llvm::all_of(ranges, [](const AxisRange& range) { return range == AxisRange(); });
   }
   return is_same;
 }

@@ -147,6 +147,18 @@ TEST_CASE("computed operands: the tile's product may have a prologue of its rows
   CHECK(plan("relu(q)", "k", ", x").groups.size() == 2);
 }
 
+TEST_CASE("computed operands: shifted rows are not the rows of the tile") {
+  const auto with = [](const std::string& operand) {
+    return computed(plan_of(attention("  m, z = max_sumexp(s, axes=[2])\n"
+                                      "  p = exp(s - reshape(m, [8, 64, 1])) / reshape(z, [8, 64, "
+                                      "1])\n  return matmul(" +
+                                      operand + ", v)")));
+  };
+  CHECK(with("p * reshape(m, [8, 64, 1])") == 1);
+  CHECK(with("p * reshape(pad(narrow(m, 1, 1, 63), [0, 1]), [8, 64, 1])") == 0);
+  CHECK(with("window(p, axis=1, start=1, extent=64)") == 0);
+}
+
 TEST_CASE("computed operands: scaled_dot_product_attention is one kernel in all its forms") {
   for (const char* options :
        {"", ", is_causal=true", ", attn_mask=m", ", attn_mask=a", ", attn_mask=m, scale=0.3",
