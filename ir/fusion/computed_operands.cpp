@@ -14,6 +14,7 @@ namespace {
 struct FoundTile {
   OperandTile tile;
   std::vector<int> sets{};        ///< the other sets that the kernel takes in
+  std::vector<int> readers{};     ///< more sets that read the results of its reduction
   std::optional<Reason> reason{}; ///< the reason why the matmul's kernel cannot compute it
 };
 
@@ -44,6 +45,7 @@ private:
   void find_ops();
   std::optional<Reason> check_reduced() const;
   std::optional<Reason> check_uses() const;
+  std::vector<int> find_readers() const;
 
   const Partition& partition_;
   const Graph& graph_;
@@ -204,6 +206,10 @@ std::optional<Reason> TileSearch::check_uses() const {
   };
   std::vector<OpId> kept = tile_.ops;
   for (const RowFactor& factor : tile_.factors) kept.push_back(factor.op);
+  // The results of its rows are known behind the product, and can be stored.
+  if (reduction_) llvm::erase(kept, *reduction_);
+  if (reduction_ && partition_.is_finished(*reduction_))
+    return refusals::merged_before(graph_, *reduction_);
   for (OpId op : kept)
     for (ValueId value : graph_.op(op).results) {
       const bool is_used = llvm::any_of(partition_.users(value), [&](OpId user) {
@@ -211,17 +217,29 @@ std::optional<Reason> TileSearch::check_uses() const {
       });
       if (judge_.returns(value) || is_used)
         return refusals::stored_for_others(graph_, tile_.value, op);
-      // Behind the tile, its values are at other points: only the results of its rows are known.
-      const bool is_wide = !(reduction_ && op == *reduction_);
+      // Behind the tile, its values are at other points.
       const bool leaves = llvm::any_of(partition_.users(value), [&](OpId user) {
-        return partition_.needed(user) && !(user == matmul_) && !llvm::is_contained(kept, user);
+        return partition_.needed(user) && !(user == matmul_) && !llvm::is_contained(kept, user) &&
+               !(user == reduction_);
       });
-      if (is_wide && leaves) return refusals::stored_for_others(graph_, tile_.value, op);
+      if (leaves) return refusals::stored_for_others(graph_, tile_.value, op);
     }
   for (int set : sets_)
     if (!partition_.sets()[set].merges.empty())
       return refusals::merged_before(graph_, partition_.sets()[set].merges.front());
   return std::nullopt;
+}
+
+/// Other sets that read the results of the reduction: a logarithm of its sum.
+std::vector<int> TileSearch::find_readers() const {
+  std::set<int> readers;
+  if (reduction_)
+    for (ValueId value : graph_.op(*reduction_).results)
+      for (OpId user : partition_.users(value))
+        if (partition_.needed(user) && is_made_here(user)) readers.insert(partition_.set_of(user));
+  for (int set : sets_) readers.erase(set);
+  std::erase_if(readers, [&](int set) { return !partition_.sets()[set].merges.empty(); });
+  return {readers.begin(), readers.end()};
 }
 
 std::optional<FoundTile> TileSearch::run() {
@@ -237,7 +255,8 @@ std::optional<FoundTile> TileSearch::run() {
     reason_ = check_reduced();
     if (!reason_) reason_ = check_uses();
   }
-  return FoundTile{std::move(tile_), std::move(sets_), std::move(reason_)};
+  std::vector<int> readers = find_readers();
+  return FoundTile{std::move(tile_), std::move(sets_), std::move(readers), std::move(reason_)};
 }
 
 class Computing {
@@ -260,6 +279,7 @@ public:
 
 private:
   void join(int set, OpId matmul);
+  std::optional<Reason> join(OpId matmul, const OperandTile& tile, std::vector<int> sets);
   std::optional<Reason> slower(const Group& joined, llvm::ArrayRef<int> sets) const;
 
   Partition& partition_;
@@ -284,34 +304,40 @@ std::optional<Reason> Computing::slower(const Group& joined, llvm::ArrayRef<int>
                 kNoChange};
 }
 
+/// Makes one kernel of sets, in which `matmul` computes its operand, or returns the reason against
+/// it.
+std::optional<Reason> Computing::join(OpId matmul, const OperandTile& tile, std::vector<int> sets) {
+  llvm::sort(sets);
+  const OpSet ops = partition_.ops_of(sets);
+  if (const auto op = partition_.between(ops, sets)) return refusals::runs_between(graph_, *op);
+  GroupContext context = partition_.context_for(ops);
+  for (OpId op : tile.ops) context.global_reductions.erase(op);
+  context.tiles[matmul] = tile;
+  auto result = analyze_group(context, ops, {});
+  if (auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
+  auto storing = analyze_group(context, ops, judge_.stored_values(ops, std::get<Group>(result)));
+  if (auto* refusal = std::get_if<Refusal>(&storing)) return *refusal;
+  const Group& group = std::get<Group>(storing);
+  auto reason = judge_.obstacle(ops, group);
+  if (!reason) reason = slower(group, sets);
+  if (reason) return reason;
+  partition_.compute_operand(matmul, tile);
+  partition_.join(ops, sets, partition_.prepared(matmul));
+  return std::nullopt;
+}
+
 void Computing::join(int set, OpId matmul) {
   auto found = TileSearch(partition_, judge_, matmul).run();
   if (!found) return;
-  auto& [tile, sets, reason] = *found;
+  std::vector<int> sets = found->sets;
   sets.push_back(set);
-  llvm::sort(sets);
-  const OpSet ops = partition_.ops_of(sets);
-  if (!reason)
-    if (const auto op = partition_.between(ops, sets)) reason = refusals::runs_between(graph_, *op);
-  if (!reason) {
-    GroupContext context = partition_.context_for(ops);
-    for (OpId op : tile.ops) context.global_reductions.erase(op);
-    context.tiles[matmul] = tile;
-    auto result = analyze_group(context, ops, {});
-    if (auto* refusal = std::get_if<Refusal>(&result)) {
-      reason = *refusal;
-    } else {
-      const Group& group = std::get<Group>(result);
-      reason = judge_.obstacle(ops, group);
-      if (!reason) reason = slower(group, sets);
-    }
+  if (!found->reason && !found->readers.empty()) {
+    std::vector<int> all = sets;
+    llvm::append_range(all, found->readers);
+    if (!join(matmul, found->tile, std::move(all))) return;
   }
-  if (reason) {
-    apart_.push_back({matmul, tile.value, *reason});
-    return;
-  }
-  partition_.compute_operand(matmul, tile);
-  partition_.join(ops, sets, partition_.sets()[set].prepare);
+  if (!found->reason) found->reason = join(matmul, found->tile, std::move(sets));
+  if (found->reason) apart_.push_back({matmul, found->tile.value, *found->reason});
 }
 
 } // namespace

@@ -76,17 +76,21 @@ std::optional<Reason> SetJudge::excess(const Group& group, size_t results) const
   return std::nullopt;
 }
 
+std::vector<StoreTarget> SetJudge::stored_values(const OpSet& ops, const Group& group) const {
+  std::vector<StoreTarget> stored = stored_values(ops);
+  llvm::erase_if(stored, [&](const StoreTarget& target) {
+    const OpId op = graph_.value(root_of(graph_, target.value)).op;
+    return llvm::any_of(group.reductions,
+                        [&](const Reduction& r) { return r.global && r.op == op; });
+  });
+  return stored;
+}
+
 /// The kernel of `ops`, which without stores is `group`, with all the stores that it would have
 /// now.
 std::variant<Group, Refusal>
 SetJudge::analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges, const Group& group) const {
-  std::vector<StoreTarget> stored;
-  for (const StoreTarget& target : stored_values(ops)) {
-    const OpId op = graph_.value(root_of(graph_, target.value)).op;
-    if (llvm::none_of(group.reductions, [&](const Reduction& r) { return r.global && r.op == op; }))
-      stored.push_back(target);
-  }
-  return analyze_group(partition_.context_for(ops, merges), ops, stored);
+  return analyze_group(partition_.context_for(ops, merges), ops, stored_values(ops, group));
 }
 
 bool SetJudge::is_judged(const OpSet& ops) const {

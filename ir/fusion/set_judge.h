@@ -16,6 +16,8 @@ public:
   /// The results of `ops` that others read, as computed, and those that the graph returns or
   /// concats take, as moved.
   std::vector<StoreTarget> stored_values(const OpSet& ops) const;
+  /// The same without the results of reductions of `group`, the kernel of `ops`, that cross tiles.
+  std::vector<StoreTarget> stored_values(const OpSet& ops, const Group& group) const;
   /// True if the graph returns `value`, moved or not.
   bool returns(ValueId value) const { return returned_.count(value) != 0; }
   /// The seconds that `ops` take as one kernel with their stores; none: they are no kernel, or the

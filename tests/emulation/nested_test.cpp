@@ -122,6 +122,28 @@ TEST_CASE("emulation: ops on the rows of the first product are the kernel's") {
                       "  return matmul(relu(matmul(x * 0.3 + 1.0, a)), w) }"}) == "");
 }
 
+TEST_CASE("emulation: attention stores values of its rows beside the product") {
+  const auto beside = [](const char* results, const char* mask = "", int keys = 100) {
+    return Case{
+        fmt::format("graph g(q: f16[2, 70, 32], k: f16[2, {2}, 32], v: f16[2, {2}, 40]) {{\n"
+                    "  s = matmul(q, k, transpose_b=true) * 0.25\n{1}"
+                    "  m, z = max_sumexp(s, axes=[2])\n"
+                    "  p = exp(s - reshape(m, [2, 70, 1])) / reshape(z, [2, 70, 1])\n"
+                    "  return matmul(p, v), {0} }}",
+                    results, mask, keys)};
+  };
+  CHECK(check_nested(beside("m, z")) == "");
+  CHECK(check_nested(beside("m + log(z)")) == "");
+  CHECK(check_nested(beside("lse=reshape(cast(m, f32) + log(cast(z, f32)), [140]), m")) == "");
+  CHECK(check_nested(beside("concat([m, z], axis=1)")) == "");
+  CHECK(check_cases({beside("softmax(m + log(z), axis=1)")}) == ""); // another kernel
+  // The first rows have no key.
+  CHECK(check_nested(beside("logsumexp(s, dim=2)",
+                            "  s = where(iota(i32, [70, 300], axis=0) > iota(i32, [70, 300], "
+                            "axis=1) + 4, s, -inf)\n",
+                            300)) == "");
+}
+
 TEST_CASE("emulation: factors of rows follow the product") {
   const auto scaled = [](const char* operand, const char* inputs) {
     return Case{fmt::format("graph g(q: f16[70, 32], k: f16[100, 32], v: f16[100, 40]{1}) {{\n"

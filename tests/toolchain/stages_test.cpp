@@ -72,9 +72,21 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
       {"graph f(x: f16[1048576, 64], a: f16[64, 64], b: f16[64, 64], c: f16[64]) {\n"
        "  return relu(matmul(relu(matmul(x, a) + c), b) + c) }",
        "nested mma f16 128x64x64"},
-      {"graph g(x: bf16[65536, 256], a: bf16[256, 32], b: bf16[32, 256]) {\n"
+      {"graph g(x: bf16[1048576, 32], a: bf16[32, 64], b: bf16[64, 256]) {\n"
        "  return matmul(matmul(x, a), b) }",
        "nested mma bf16 64x256x64"},
+      {"graph h(q: bf16[16, 300, 256], k: bf16[16, 300, 256], v: bf16[16, 300, 256]) {\n"
+       "  return scaled_dot_product_attention(q, k, v) }",
+       "nested mma bf16 64x256x64"},
+      {"graph i(q: f16[64, 1024, 64], k: f16[64, 1024, 64], v: f16[64, 1024, 64],\n"
+       "        m: bool[1024, 1024]) {\n"
+       "  return scaled_dot_product_attention(q, k, v, attn_mask=m) }",
+       "nested mma f16 128x64x64"},
+      {"graph j(q: bf16[64, 1024, 128], k: bf16[64, 1024, 128], v: bf16[64, 1024, 128],\n"
+       "        b: bf16[128], m: bf16[1024, 1024]) {\n"
+       "  s = cast(matmul(gelu(q + b), k, transpose_b=true) * 0.1 + m, f32)\n"
+       "  return matmul(cast(softmax(s), bf16), v), logsumexp(s, dim=2) }",
+       "nested mma bf16 128x128x64"},
   });
 }
 

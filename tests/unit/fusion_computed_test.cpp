@@ -159,6 +159,32 @@ TEST_CASE("computed operands: shifted rows are not the rows of the tile") {
   CHECK(with("window(p, axis=1, start=1, extent=64)") == 0);
 }
 
+TEST_CASE("computed operands: values of the rows are stored beside the product, or for others") {
+  const auto plan = [](const std::string& results) {
+    return plan_of(attention("  m, z = max_sumexp(s, axes=[2])\n"
+                             "  p = exp(s - reshape(m, [8, 64, 1])) / reshape(z, [8, 64, 1])\n"
+                             "  h = matmul(p, v)\n  return " +
+                             results));
+  };
+  for (const char* results : {"h, m", "h, m, z", "h, m + log(z)", "h, reshape(m, [512]), tanh(z)",
+                              "h, logsumexp(s, dim=2)", "h + reshape(m + log(z), [8, 64, 1])",
+                              "h, transpose(m + log(z), 0, 1)"}) {
+    CAPTURE(results);
+    const FusionPlan one = plan(results);
+    CHECK(one.groups.size() == 1);
+    CHECK(computed(one) == 1);
+  }
+  // Kernels behind it read them from memory.
+  for (const char* results : {"h, sum(m + log(z), axis=1)", "h, cumsum(z, axis=1)"}) {
+    CAPTURE(results);
+    const FusionPlan two = plan(results);
+    CHECK(two.groups.size() == 2);
+    CHECK(computed(two) == 1);
+  }
+  // A slice of them is no value of the kernel's rows.
+  CHECK(computed(plan("h, narrow(m, 1, 0, 10)")) == 0);
+}
+
 TEST_CASE("computed operands: scaled_dot_product_attention is one kernel in all its forms") {
   for (const char* options :
        {"", ", is_causal=true", ", attn_mask=m", ", attn_mask=a", ", attn_mask=m, scale=0.3",
@@ -229,6 +255,10 @@ TEST_CASE("computed operands: a slower kernel is not taken") {
   FusionLimits limits;
   limits.seconds = [](const Group& group) { return group.computed ? 2.0 : 0.5; };
   CHECK(computed(plan_of(attention("  return matmul(softmax(s), v)"), limits)) == 0);
+  limits.seconds = [](const Group& group) {
+    return group.writes.empty() ? 0.1 : group.computed ? 2.0 : 0.5;
+  };
+  CHECK(computed(plan_of(attention("  return matmul(s, v)"), limits)) == 0);
   limits.seconds = [](const Group& group) { return group.computed ? 0.9 : 0.5; };
   CHECK(computed(plan_of(attention("  return matmul(softmax(s), v)"), limits)) == 1);
 }
