@@ -280,29 +280,12 @@ public:
 private:
   void join(int set, OpId matmul);
   std::optional<Reason> join(OpId matmul, const OperandTile& tile, std::vector<int> sets);
-  std::optional<Reason> slower(const Group& joined, llvm::ArrayRef<int> sets) const;
 
   Partition& partition_;
   const Graph& graph_;
   const SetJudge& judge_;
   std::vector<Apart>& apart_;
 };
-
-/// The reason why the kernels should stay apart; none: one kernel takes less time.
-std::optional<Reason> Computing::slower(const Group& joined, llvm::ArrayRef<int> sets) const {
-  if (!partition_.limits().seconds) return std::nullopt;
-  const auto together = partition_.limits().seconds(joined);
-  if (!together)
-    return Reason{"no schedule computes an operand of this product in its kernel", kNoChange};
-  double apart = 0;
-  for (int set : sets) apart += judge_.seconds(partition_.sets()[set].ops).value_or(0);
-  if (apart == 0 || *together < apart) return std::nullopt;
-  return Reason{fmt::format("to compute {} where it is multiplied takes {:.0f} us, and in kernels "
-                            "of their own {:.0f} us{}",
-                            refusals::named(graph_, joined.computed->value), *together * 1e6,
-                            apart * 1e6, usual_sizes(graph_)),
-                kNoChange};
-}
 
 /// Makes one kernel of sets, in which `matmul` computes its operand, or returns the reason against
 /// it.
@@ -319,7 +302,7 @@ std::optional<Reason> Computing::join(OpId matmul, const OperandTile& tile, std:
   if (auto* refusal = std::get_if<Refusal>(&storing)) return *refusal;
   const Group& group = std::get<Group>(storing);
   auto reason = judge_.obstacle(ops, group);
-  if (!reason) reason = slower(group, sets);
+  if (!reason) reason = judge_.slower(group, tile.value, sets);
   if (reason) return reason;
   partition_.compute_operand(matmul, tile);
   partition_.join(ops, sets, partition_.prepared(matmul));

@@ -127,6 +127,11 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   const Group& group = std::get<Group>(result);
   auto reason = costly_prologue(graph_, group, values, partition_.limits());
   if (!reason) reason = judge_.obstacle(ops, group);
+  if (!reason && tile) {
+    auto storing = analyze_group(context, ops, judge_.stored_values(ops, group));
+    if (auto* refusal = std::get_if<Refusal>(&storing)) return *refusal;
+    reason = judge_.slower(std::get<Group>(storing), values.front(), {matmuls, producer});
+  }
   if (reason) return reason;
   for (OpId op : merged) partition_.finish(op);
   if (tile) partition_.compute_operand(tile->first, tile->second);

@@ -118,6 +118,23 @@ std::optional<double> SetJudge::seconds(const OpSet& ops) const {
   return group ? seconds(ops, *group) : std::nullopt;
 }
 
+std::optional<Reason> SetJudge::slower(const Group& joined, ValueId value,
+                                       llvm::ArrayRef<int> sets) const {
+  if (!limits_.seconds) return std::nullopt;
+  const auto together = limits_.seconds(joined);
+  if (!together)
+    return Reason{"no schedule computes an operand of this product in its kernel", kNoChange};
+  double apart = 0;
+  for (int set : sets) apart += seconds(partition_.sets()[set].ops).value_or(0);
+  if (apart == 0 || *together < apart) return std::nullopt;
+  return Reason{
+      fmt::format("to compute {} where it is multiplied takes {:.0f} us, and in kernels of their "
+                  "own {:.0f} us{}",
+                  refusals::named(graph_, value), *together * 1e6, apart * 1e6,
+                  usual_sizes(graph_)),
+      kNoChange};
+}
+
 /// The reason why one of several products should be a kernel of its own: the accumulators of all
 /// share the registers, so that tiles get smaller and read each operand more often. Short products
 /// gain, because nothing is stored between them.
