@@ -7,7 +7,7 @@
 namespace ingot {
 namespace {
 
-/// Factors far from the ends of f32's range: what they leave behind does not overflow.
+/// Factors far from the ends of the range of f32: values without them do not overflow.
 constexpr double kLeastFactor = 0x1p-40, kMostFactor = 0x1p40;
 
 class FactorTaker {

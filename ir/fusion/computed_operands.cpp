@@ -193,7 +193,9 @@ std::optional<Reason> TileSearch::check_reduced() const {
   const Op& element = graph_.producer(tile_.element);
   if (!divides || element.kind != OpKind::exp) return refused;
   const Op& below = graph_.producer(element.operands[0]);
-  const bool is_summand = below.kind == OpKind::sub && below.operands[0] == reduction.operands[0] &&
+  const bool is_summand = below.kind == OpKind::sub &&
+                          before_reshapes(graph_, below.operands[0]) ==
+                              before_reshapes(graph_, reduction.operands[0]) &&
                           root_of(graph_, below.operands[1]) == reduction.results[0];
   return is_summand ? std::nullopt : std::optional<Reason>(refused);
 }

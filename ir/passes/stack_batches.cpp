@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites a batch of matrices or vectors times one matrix to one matmul of all their rows. Its
-// tiles hold rows of several matrices and read the shared matrix once for all of them.
+// tiles hold rows of several matrices and read the shared matrix once for all of them. So may parts
+// of a batch share matrices: heads of attention that have keys in common.
 #include "ir/passes/dataflow.h"
 #include "ir/passes/passes.h"
 #include "ir/passes/rewriter.h"
@@ -110,11 +111,58 @@ Replacement stack_columns(GraphRewriter& rewriter, const Candidate& candidate) {
   return multiply_rows(rewriter, candidate, count, candidate.operands[1], *matrix, transposes);
 }
 
+/// The matrices that B repeats, each `times` times in a row.
+struct SharedMatrices {
+  ValueId from;
+  Dim times;
+};
+std::optional<SharedMatrices> shared_matrices(GraphRewriter& rewriter, ValueId operand) {
+  const Shape batch = rewriter.type(operand).shape;
+  ValueId repeated = operand;
+  while (rewriter.kind(repeated) == OpKind::reshape) repeated = rewriter.operand(repeated);
+  if (rewriter.kind(repeated) != OpKind::broadcast) return std::nullopt;
+  const Shape all = rewriter.type(repeated).shape;
+  if (all.size() < 3 || batch.size() < 3 ||
+      !(Shape(all.end() - 2, all.end()) == Shape(batch.end() - 2, batch.end())))
+    return std::nullopt;
+  const ValueId source = rewriter.operand(repeated);
+  const Shape own = rewriter.type(source).shape;
+  Shape from(all.size() - own.size(), 1);
+  from.append(own.begin(), own.end());
+  SharedMatrices result{source, 1};
+  size_t kept = all.size() - 2;
+  for (; kept > 0 && from[kept - 1].is(1); --kept) result.times = result.times * all[kept - 1];
+  Shape shape(all.begin(), all.begin() + kept);
+  shape.append(all.end() - 2, all.end());
+  if (!(element_count(from) == element_count(shape)) || result.times.is(1)) return std::nullopt;
+  result.from = rewriter.reshape(source, shape);
+  return result;
+}
+
+/// Stacks the rows of those A that B has one matrix for, if they fit a tile.
+Replacement stack_shared(GraphRewriter& rewriter, const Candidate& candidate) {
+  const Shape& shape = candidate.type.shape;
+  const auto& flags = candidate.attributes<MatmulAttributes>();
+  const Dim& rows = shape[shape.size() - 2];
+  if (flags.transpose_a && !rows.is(1)) return {};
+  const auto shared = shared_matrices(rewriter, candidate.operands[1]);
+  if (!shared) return {};
+  const Dim count = rows * shared->times;
+  if (!count.is_fixed() || count.fixed() > kTileRows) return {};
+  const Shape matrices = rewriter.type(shared->from).shape;
+  Shape stacked(matrices.begin(), matrices.end() - 2);
+  stacked.append({count, matrices[matrices.size() - (flags.transpose_b ? 1 : 2)]});
+  const ValueId product = rewriter.make(
+      OpKind::matmul, {rewriter.reshape(candidate.operands[0], stacked), shared->from},
+      MatmulAttributes{false, flags.transpose_b});
+  return {rewriter.reshape(product, shape)};
+}
+
 } // namespace
 
 Graph stack_batches(const Graph& graph, const PassContext&) {
   const BatchUses uses(graph);
-  auto stack_rows = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+  const auto stack_rows = [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     const Shape& shape = candidate.type.shape;
     const auto& flags = candidate.attributes<MatmulAttributes>();
     const Dim& rows = shape[shape.size() - 2];
@@ -131,6 +179,7 @@ Graph stack_batches(const Graph& graph, const PassContext&) {
   return rewrite(graph, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
     if (candidate.kind() != OpKind::matmul) return {};
     Replacement stacked = stack_rows(rewriter, candidate);
+    if (stacked.empty()) stacked = stack_shared(rewriter, candidate);
     return stacked.empty() ? stack_columns(rewriter, candidate) : stacked;
   });
 }

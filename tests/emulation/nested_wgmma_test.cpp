@@ -86,6 +86,9 @@ TEST_CASE("emulation: heads by wgmma that share keys, or lie side by side in a r
             "graph g(q: f16[2, 6, 70, 32], k: f16[2, 3, 140, 32], v: f16[2, 3, 140, 64]) {\n"
             "  return scaled_dot_product_attention(q, k, v, enable_gqa=true) }")) == "");
   CHECK(check_nested(nested_wgmma(
+            "graph g(q: f16[2, 6, 1, 32], k: f16[2, 2, 300, 32], v: f16[2, 2, 300, 64]) {\n"
+            "  return scaled_dot_product_attention(q, k, v, enable_gqa=true) }")) == "");
+  CHECK(check_nested(nested_wgmma(
             "graph g(q: f16[b, n, 3, 32], k: f16[b, n, 3, 32], v: f16[b, n, 3, 32]) {\n"
             "  h = scaled_dot_product_attention(transpose(q, [0, 2, 1, 3]),\n"
             "      transpose(k, [0, 2, 1, 3]), transpose(v, [0, 2, 1, 3]))\n"
