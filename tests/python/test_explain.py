@@ -83,6 +83,18 @@ def test_attention_is_said_to_stay_with_eager(device):
     assert math.num_pieces == 1 and bool(math.notes) == (device == "meta")
 
 
+def test_attention_in_16_bits_is_taken():
+    """Twice, with products between: PyTorch says of its operator that it may have an effect."""
+    q = torch.empty(2, 4, 16, 64, dtype=torch.bfloat16)
+
+    def model(q):
+        h = F.scaled_dot_product_attention(q, q, q, is_causal=True) @ q.transpose(-1, -2)
+        return F.scaled_dot_product_attention(h @ q, q, q)
+    explanation = ingot.torch.explain(model, q)
+    assert explanation.num_pieces == 1
+    assert "left to eager" not in str(explanation)
+
+
 def test_nothing_taken_has_no_prediction():
     text = str(ingot.torch.explain(lambda x: torch.sort(x).values, torch.ones(4)))
     assert text.splitlines()[0] == "1 graph, 0 pieces by Ingot, 0 kernels a call"

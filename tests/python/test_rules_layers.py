@@ -219,13 +219,50 @@ def test_gru_cell(biased):
 # --- attention -----------------------------------------------------------------------------------
 
 
-def test_fused_attention_is_left():
-    q = torch.randn(1, 2, 4, 8)
-    overloads = {aten._scaled_dot_product_flash_attention_for_cpu.default: (q, q, q),
-                 aten._scaled_dot_product_flash_attention.default: (q, q, q),
-                 aten._scaled_dot_product_efficient_attention.default: (q, q, q, None, False),
-                 aten._scaled_dot_product_cudnn_attention.default: (q, q, q, None, False),
-                 aten._scaled_dot_product_fused_attention_overrideable.default: (q, q, q)}
-    for overload, args in overloads.items():
-        with pytest.raises(Exception, match="fused attention kernel is faster"):
+def fused_attentions(q, k, v):
+    """Operands of each fused operator, and where a mask or bias goes; none: it takes none."""
+    return [(aten._scaled_dot_product_flash_attention_for_cpu.default, (q, k, v, 0.0), "attn_mask"),
+            (aten._scaled_dot_product_flash_attention.default, (q, k, v, 0.0), None),
+            (aten._scaled_dot_product_efficient_attention.default, (q, k, v, None, False, 0.0), 3),
+            (aten._scaled_dot_product_cudnn_attention.default, (q, k, v, None, False, 0.0), 3),
+            (aten._scaled_dot_product_fused_attention_overrideable.default, (q, k, v, None, 0.0),
+             3)]
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("scale", [None, 0.3])
+def test_fused_attention(is_causal, scale):
+    q, k, v = (torch.randn(2, 4, 6, 8, dtype=torch.bfloat16) for _ in range(3))
+    wanted = F.scaled_dot_product_attention(q.double(), k.double(), v.double(), scale=scale,
+                                            is_causal=is_causal)
+    for overload, args, _ in fused_attentions(q, k, v):
+        result, = by_rule(overload, (*args, is_causal), {"scale": scale},
+                          (wanted.bfloat16(), torch.zeros(2, 4, 6)), (0,))
+        torch.testing.assert_close(result.double(), wanted, rtol=0.02, atol=0.02)
+
+
+def test_fused_attention_with_a_bias_and_shared_heads():
+    q, bias = torch.randn(2, 4, 6, 8).half(), torch.randn(2, 1, 6, 7).half()
+    k, v = (torch.randn(2, 2, 7, 8).half() for _ in range(2))
+    wanted = F.scaled_dot_product_attention(q.double(), k.double(), v.double(), bias.double(),
+                                            enable_gqa=True)
+    for overload, args, place in fused_attentions(q, k, v):
+        if place is None:
+            continue
+        named = {place: bias} if isinstance(place, str) else {}
+        args = args if named else (*args[:place], bias, *args[place + 1:])
+        result, = by_rule(overload, args, named, (wanted.half(), torch.zeros(2, 4, 6)), (0,))
+        torch.testing.assert_close(result.double(), wanted, rtol=0.01, atol=0.01)
+
+
+def test_fused_attention_that_is_left():
+    q, wide = torch.randn(1, 2, 4, 8), torch.randn(1, 2, 4, 512).half()
+    for overload, args, _ in fused_attentions(q, q, q):
+        with pytest.raises(Exception, match="fused attention kernel is faster in f32"):
             by_rule(overload, args, {}, (q,), (0,))
+    for overload, args, _ in fused_attentions(wide, wide, wide):
+        with pytest.raises(Exception, match="heads of more than 256 elements"):
+            by_rule(overload, args, {}, (wide,), (0,))
+    for overload, args, _ in fused_attentions(*[q.half()] * 3):
+        with pytest.raises(Exception, match="random numbers of dropout"):
+            by_rule(overload, (*args[:-1], 0.1), {}, (q.half(),), (0,))

@@ -66,9 +66,11 @@ def _reason(node: fx.Node, devices: Sequence[str]) -> str | None:
 
 
 def _may_have_effect(node: fx.Node) -> bool:
-    """Whether a node may do more than give its result: draw random numbers, or write."""
+    """Whether a node may do more than give its result: draw random numbers, or write. A node that
+    a rule takes does not, though PyTorch says so of attention, which may drop elements."""
     return node.op.startswith("call_") and (
-        node.is_impure() or isinstance(node.target, torch._ops.HigherOrderOperator))
+        (node.is_impure() and refusal(node) is not None)
+        or isinstance(node.target, torch._ops.HigherOrderOperator))
 
 
 _AFTER = "_ingot_after"  # a keyword argument: the node before in the order of effects
