@@ -8,6 +8,7 @@
 #include "codegen/schedule/cost_model.h"
 #include "ir/fusion/storage.h"
 #include "ir/passes/dataflow.h"
+#include "ir/passes/separate_positions.h"
 #include "ir/text/diagnostic.h"
 #include "ir/text/printer.h"
 
@@ -132,6 +133,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
     report(observer, "passes/" + pass.pass.name.str(), [&] { return print_graph(pass.after); });
   });
   if (!rewritten) return rewritten.takeError();
+  *rewritten = separate_positions(*rewritten);
 
   const Ranges ranges = find_ranges(*rewritten);
   auto plan =

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// See separate_positions.h.
+#include "ir/passes/separate_positions.h"
+
+#include "ir/passes/dataflow.h"
+#include "ir/passes/passes.h"
+#include "ir/passes/rewriter.h"
+
+#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+namespace ingot {
+namespace {
+
+/// Instructions of an element that take less time than to read it from memory.
+constexpr double kMostInstructions = 16;
+/// Copies in all. A graph of thousands of products that share a mask gets no more ops.
+constexpr size_t kMostCopies = 10000;
+
+class Separation {
+public:
+  explicit Separation(const Graph& graph)
+      : graph_(graph), users_(users_of_values(graph)), instructions_(graph.values().size()),
+        parts_(static_cast<unsigned>(graph.ops().size())) {
+    for (uint32_t index = 0; index < graph.ops().size(); ++index) add(OpId{index});
+  }
+
+  Graph run() {
+    return rewrite(graph_, [&](GraphRewriter& rewriter, const Candidate& candidate) -> Replacement {
+      if (is_of_positions(candidate.id)) return {};
+      llvm::SmallVector<ValueId, 3> operands = candidate.operands;
+      for (const auto& [operand, source] : llvm::zip_equal(operands, candidate.op.operands))
+        if (is_shared(source) && copies_.size() < kMostCopies)
+          operand = copy(rewriter, source, part_of(candidate.id));
+      if (operands == candidate.operands) return {};
+      return rewriter.make_all(candidate.kind(), operands, candidate.op.attributes);
+    });
+  }
+
+private:
+  void add(OpId id) {
+    const Op& op = graph_.op(id);
+    const OpClass op_class = info(op.kind).op_class;
+    std::optional<double> sum;
+    if (op.kind == OpKind::iota || op.kind == OpKind::constant)
+      sum = 0;
+    else if (op_class == OpClass::elementwise || op_class == OpClass::movement)
+      sum = op_class == OpClass::elementwise ? info(op.kind).instructions : 0;
+    for (ValueId operand : op.operands) {
+      const auto& own = instructions_[operand.index];
+      sum = sum && own ? std::optional(*sum + *own) : std::nullopt;
+    }
+    for (ValueId result : op.results) instructions_[result.index] = sum;
+    if (sum || op.kind == OpKind::matmul) return;
+    // Ops on both sides of a product are in parts of their own.
+    for (ValueId operand : op.operands) {
+      const OpId maker = graph_.value(operand).op;
+      if (graph_.op(maker).kind != OpKind::matmul && graph_.op(maker).kind != OpKind::input &&
+          !is_of_positions(maker))
+        parts_.join(id.index, maker.index);
+    }
+  }
+  bool is_of_positions(OpId op) const {
+    const auto& results = graph_.op(op).results;
+    return !results.empty() && instructions_[results.front().index];
+  }
+  unsigned part_of(OpId op) const { return parts_.findLeader(op.index); }
+
+  /// True for computed values of positions with readers in several parts.
+  bool is_shared(ValueId value) const {
+    const auto& sum = instructions_[value.index];
+    if (!sum || *sum == 0 || *sum > kMostInstructions) return false;
+    std::optional<unsigned> first;
+    for (OpId user : users_[value.index]) {
+      if (is_of_positions(user)) continue;
+      if (first.value_or(part_of(user)) != part_of(user)) return true;
+      first = part_of(user);
+    }
+    return false;
+  }
+
+  /// The copy of `value` for a part, made where the first op of the part needs it.
+  ValueId copy(GraphRewriter& rewriter, ValueId value, unsigned part) {
+    const Op& op = graph_.producer(value);
+    if (op.operands.empty()) return rewriter.mapped(value);
+    const auto known = copies_.find({part, value});
+    if (known != copies_.end()) return known->second;
+    llvm::SmallVector<ValueId, 3> operands;
+    for (ValueId operand : op.operands) operands.push_back(copy(rewriter, operand, part));
+    return copies_[{part, value}] = rewriter.make(op.kind, operands, op.attributes);
+  }
+
+  const Graph& graph_;
+  const std::vector<std::vector<OpId>> users_;
+  /// Of each value that is computed from positions and numbers: per element, with all before it.
+  std::vector<std::optional<double>> instructions_;
+  llvm::IntEqClasses parts_; ///< ops that no product separates
+  std::map<std::pair<unsigned, ValueId>, ValueId> copies_;
+};
+
+} // namespace
+
+Graph separate_positions(const Graph& graph) {
+  return remove_dead_code(Separation(graph).run(), {});
+}
+
+} // namespace ingot
