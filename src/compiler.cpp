@@ -134,6 +134,7 @@ llvm::Expected<Compilation> compile_graph(Graph graph, const CompileOptions& opt
   });
   if (!rewritten) return rewritten.takeError();
   *rewritten = separate_positions(*rewritten);
+  report(observer, "passes/separate_positions", [&] { return print_graph(*rewritten); });
 
   const Ranges ranges = find_ranges(*rewritten);
   auto plan =

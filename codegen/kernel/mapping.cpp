@@ -31,6 +31,27 @@ MapType map_type(DType dtype) {
   return dtype == DType::f16 ? MapType::f16 : dtype == DType::bf16 ? MapType::bf16 : MapType::tf32;
 }
 
+/// The matrices of a mapped operand: their number, the elements between them, and that of a batch.
+/// Several terms of a batch have a common step.
+struct Matrices {
+  Expr matrices = 1, step, own;
+};
+Matrices matrices_of(const IndexMap& map) {
+  Matrices result;
+  if (map.batches.empty()) return result;
+  int64_t factor = 0;
+  for (const auto& term : map.batches) factor = std::gcd(factor, term.stride.factor());
+  const bool is_one = map.batches.size() == 1;
+  result.step = is_one ? dim_expr(map.batches.front().stride) : Expr(factor);
+  result.matrices = Expr(0);
+  for (const auto& term : map.batches) {
+    const Expr steps = is_one ? Expr(1) : dim_expr(term.stride) / factor;
+    result.matrices = result.matrices + dim_expr(term.extent) * steps;
+    result.own = result.own + term.index * steps;
+  }
+  return result;
+}
+
 } // namespace
 
 bool is_mapped(const Schedule& schedule, MatmulSide of) {
@@ -48,6 +69,7 @@ bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType co
   const auto other = map.strides.find(coordinates_of(map)[1]);
   const auto is_aligned = [&](const Dim& stride) { return stride.factor() % aligned == 0; };
   return other != map.strides.end() && is_aligned(other->second) &&
+         matrices_of(map).matrices.constant().value_or(0) <= INT32_MAX &&
          llvm::all_of(map.batches, [&](const auto& term) { return is_aligned(term.stride); });
 }
 
@@ -62,29 +84,6 @@ const MatrixOperand* shared_operand(const TileBody& body, MatmulSide of) {
   return of.matmul > 0 && is_same_matrix(first, operand) ? &first : nullptr;
 }
 
-namespace {
-
-/// Sets the matrices of a mapped operand: their number, the step between them, and that of a batch.
-/// Several terms of a batch have a common step.
-void set_matrices(const IndexMap& map, MappedOperand& mapped) {
-  mapped.extents[2] = 1;
-  mapped.strides[1] = mapped.strides[0];
-  if (map.batches.empty()) return;
-  int64_t factor = 0;
-  for (const auto& term : map.batches) factor = std::gcd(factor, term.stride.factor());
-  const bool is_one = map.batches.size() == 1;
-  const Expr step = is_one ? dim_expr(map.batches.front().stride) : Expr(factor);
-  mapped.extents[2] = mapped.matrix = Expr(0);
-  for (const auto& term : map.batches) {
-    const Expr steps = is_one ? Expr(1) : dim_expr(term.stride) / factor;
-    mapped.extents[2] = mapped.extents[2] + dim_expr(term.extent) * steps;
-    mapped.matrix = mapped.matrix + term.index * steps;
-  }
-  mapped.strides[1] = step;
-}
-
-} // namespace
-
 MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide of,
                              const MatrixOperand& operand) {
   const IndexMap& map = operand.from.map;
@@ -95,7 +94,10 @@ MappedOperand mapped_operand(const Graph& graph, const Group& group, MatmulSide 
   for (size_t dim : {0, 1})
     mapped.extents[dim] = dim_expr(along[dim] == Coordinate::k ? packed.depth : packed.rows);
   mapped.strides[0] = dim_expr(map.strides.at(along[1]));
-  set_matrices(map, mapped);
+  const Matrices matrices = matrices_of(map);
+  mapped.extents[2] = matrices.matrices;
+  mapped.strides[1] = map.batches.empty() ? mapped.strides[0] : matrices.step;
+  mapped.matrix = matrices.own;
   mapped.first = map.first;
   return mapped;
 }

@@ -77,6 +77,15 @@ constexpr double kThreadCopies = 0.88; ///< rate of memory of copies by threads,
 constexpr double kColumnMerge = 40; ///< instructions that could be issued while a column is merged
 constexpr double kPartsOfARow = 8;  ///< parts of a row per SM: blocks of 128 threads
 
+/// The bytes of a point that stages read element by element.
+double bytes_read(const Kernel& kernel, const TileBody& body) {
+  double bytes = 0;
+  for (const MemoryRead& read : body.frame.reads)
+    if (is_wide(body, read.map))
+      bytes += static_cast<double>(size_of(kernel.parameters[read.parameter].dtype));
+  return bytes;
+}
+
 bool reduces(const TileBody& body) {
   return llvm::any_of(body.stages, [](const Stage& stage) {
     return std::holds_alternative<ReduceStage>(stage.step);
@@ -103,7 +112,8 @@ public:
       kept_rows();
     else if (is_nested(s_.mainloop))
       add_nested({std::max(1.0, value(tile_count(body_, s_))), value(body_.mainloops.front().depth),
-                  static_cast<double>(s_.tile_n + s_.depth), blocks_per_sm(), resident_share()},
+                  static_cast<double>(s_.tile_n + s_.depth), blocks_per_sm(), resident_share(),
+                  bytes_read(kernel_, computed_tile(body_)->body)},
                  s_, device_, cost_);
     else if (body_.mainloops.empty())
       rows();

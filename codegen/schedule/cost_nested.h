@@ -13,6 +13,7 @@ struct NestedWork {
   double units;  ///< K of the inner product with its padding, and the tile's columns
   double blocks; ///< of an SM
   double share;  ///< of the rate of mma.sync that the resident warps reach
+  double reads;  ///< bytes that the tile's stages read from memory at a point
 };
 
 /// Adds the costs of both products and of the tile's stages, of which `cost` has the seconds.

@@ -85,12 +85,17 @@ llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
 int64_t rows_of_warp(const ScheduleSite& site, const NestedShape& shape) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   const bool has_names = !body.mainloops.front().depth.constant() || !body.rows.constant();
-  const bool is_full = shape.columns > 64 && (has_names || !reduces(computed_tile(body)->body));
+  const TileBody& tile = computed_tile(body)->body;
+  const bool has_prologue = llvm::any_of(matrix_operands(body), [](const MatrixOperand* operand) {
+    return !operand->prologue.empty();
+  });
+  const bool is_full =
+      shape.columns > 64 && (has_names || !reduces(tile) || (has_prologue && reads_memory(tile)));
   const bool has_few_rows = assumed(body.rows) <= 64; // half a tile of warps of 32
   return shape.columns > kWideSums || is_full || has_few_rows ? 16 : 32;
 }
 
-/// All that the schedules of both families have alike.
+/// The numbers that both families share.
 Schedule nested_schedule(const ScheduleSite& site, const NestedShape& shape) {
   Schedule s;
   s.compute = type_of(site.graph, site.group) == DType::f16 ? ComputeType::f16 : ComputeType::bf16;

@@ -139,7 +139,7 @@ std::optional<SharedMatrices> shared_matrices(GraphRewriter& rewriter, ValueId o
   return result;
 }
 
-/// Stacks the rows of those A that B has one matrix for, if they fit a tile.
+/// Stacks the rows of matrices of A that meet one matrix of B, if they fit a tile.
 Replacement stack_shared(GraphRewriter& rewriter, const Candidate& candidate) {
   const Shape& shape = candidate.type.shape;
   const auto& flags = candidate.attributes<MatmulAttributes>();

@@ -64,6 +64,17 @@ TEST_CASE("emulation: attention by wgmma with masks and biases") {
                                "  s = where(d >= 0, s, -inf)\n")) == "");
 }
 
+TEST_CASE("emulation: attention by wgmma with large finite numbers where a mask is false") {
+  // Rows without a key, and first steps without one.
+  for (const char* lowest : {"-3.3895e38", "-1e12", "-1e9", "-5000.0"}) {
+    const std::string mask =
+        "  i = iota(i32, [70, 300], axis=0)\n  j = iota(i32, [70, 300], axis=1)\n  s = where((i > "
+        "20) & ((i > 40) | (j > 150)), s, " +
+        std::string(lowest) + ")\n";
+    CHECK(check_nested(attention("bf16", 70, 300, 32, 32, "", mask.c_str())) == "");
+  }
+}
+
 TEST_CASE("emulation: products of products by wgmma without a reduction") {
   CHECK(check_nested(nested_wgmma("graph g(x: f16[130, 40], a: f16[40, 200], b: f16[200, 40]) {\n"
                                   "  return matmul(relu(matmul(x, a)), b) }")) == "");

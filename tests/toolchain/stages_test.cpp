@@ -57,8 +57,8 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
       {"graph b(q: bf16[32, 4096, 128], k: bf16[32, 4096, 128], v: bf16[32, 4096, 128]) {\n"
        "  return scaled_dot_product_attention(q, k, v) }",
        "nested mma bf16 128x128x64"},
-      {"graph c(q: bf16[32, 1024, 128], k: bf16[32, 1024, 128], v: bf16[32, 1024, 128],\n"
-       "        m: bool[1024, 1024]) {\n"
+      {"graph c(q: bf16[32, 2048, 128], k: bf16[32, 2048, 128], v: bf16[32, 2048, 128],\n"
+       "        m: bool[2048, 2048]) {\n"
        "  s = where(m, matmul(q, k, transpose_b=true) * 0.1, -inf)\n"
        "  return matmul(softmax(s), v) }",
        "nested mma bf16 128x128x64"},
@@ -86,7 +86,7 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
        "        b: bf16[128], m: bf16[1024, 1024]) {\n"
        "  s = cast(matmul(gelu(q + b), k, transpose_b=true) * 0.1 + m, f32)\n"
        "  return matmul(cast(softmax(s), bf16), v), logsumexp(s, dim=2) }",
-       "nested mma bf16 128x128x64"},
+       "nested mma bf16 64x128x64"},
   });
 }
 

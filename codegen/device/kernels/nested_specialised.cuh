@@ -30,8 +30,8 @@ template <class K> INGOT_DEVICE void nested_specialised(const typename K::Params
   using L = typename Source::Layout;
   const TileGrid grid = K::grid(params);
   const i64 k = K::contraction(params, 0);
-  // Blocks take turns in an order that changes, so that each has as many steps as others. A number
-  // past the last tile is that of none.
+  // Blocks take turns in an order that changes, so that each has as many steps as others. Numbers
+  // past the last tile have no tile.
   const auto number_of = [&](i64 round) {
     const i64 own = ptx::block_index(), blocks = ptx::block_count();
     return round * blocks + (round % 2 == 0 ? own : blocks - 1 - own);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "math/running.cuh"
+#include "ptx/prefetch.cuh"
 #include "tile/layout.cuh"
 #include "tile/reduce_stages.cuh"
 
@@ -94,9 +95,17 @@ INGOT_DEVICE void run_along(const TileContext& context, Fragment<L, kSlots>& fra
     moved.sum = state.sum * factors[k];
     state = moved;
   }
-  f32 sums[L::kRows] = {};
+  f32 centres[L::kRows], offsets[L::kRows], sums[L::kRows] = {};
+  bool has_offset = false;
+#pragma unroll
+  for (int k = 0; k < L::kRows; ++k) {
+    centres[k] = Sums::centre(running.v[k]);
+    offsets[k] = Sums::offset(running.v[k]);
+    has_offset |= offsets[k] != 0.0f;
+  }
+  if (has_offset) for_all<L>([&](int i, int j) { elements[i][j] -= offsets[i]; });
   for_all<L>([&](int i, int j) {
-    elements[i][j] = Sums::summand(running.v[i], elements[i][j]);
+    elements[i][j] = Sums::summand(centres[i], elements[i][j]);
     sums[i] += elements[i][j];
   });
 #pragma unroll
@@ -153,6 +162,31 @@ template <class L> struct StepsAlongK {
   }
 };
 
+/// Requests the lines of operand O that a warp reads in a tile of L, ahead of the reads.
+template <class L, class O, class Params>
+INGOT_DEVICE void prefetch(const Params& params, const TileContext& tile, O*) {
+  using Element = typename O::Element;
+  if constexpr (O::kAlong == Along::both) {
+    constexpr int kOfLine = sizes::kCacheLine / static_cast<int>(sizeof(Element));
+    constexpr int kLines = (L::kTileCols + kOfLine - 1) / kOfLine; ///< of a row
+    constexpr int kWarpRows = L::kTileRows / L::kColWarps;
+    // Opaque, so that the compiler keeps no place in registers across the products.
+    const i32 thread = ptx::opaque(tile.thread);
+    const i64 row0 = tile.row0 + L::col_warp(thread) * kWarpRows;
+#pragma unroll
+    for (int first = 0; first < kWarpRows * kLines; first += 32) {
+      const int number = first + static_cast<int>(index_of(thread) % 32);
+      const i64 row = row0 + number / kLines, col = tile.col0 + number % kLines * kOfLine;
+      if (number < kWarpRows * kLines && row < tile.row_end && col < tile.col_end)
+        ptx::prefetch(O::at(params, tile.batch, row, col));
+    }
+  }
+}
+template <class L, class Params, class... Os>
+INGOT_DEVICE void prefetch_all(const Params& params, const TileContext& tile, List<Os...>) {
+  (prefetch<L>(params, tile, static_cast<Os*>(nullptr)), ...);
+}
+
 /// The stages of a step's tile, and the states that run from step to step.
 template <class T, class L, class Element> struct ComputedSteps {
   static_assert(sizeof(Element) == 2, "accumulators in pairs of columns are fragments of A");
@@ -163,6 +197,12 @@ template <class T, class L, class Element> struct ComputedSteps {
   typename RunningOf<L, List<>, typename T::Stages>::Type running;
   /// By these, sums of earlier steps move to the centre of the last one.
   f32 factors[L::kRows];
+
+  /// Requests the memory that the stages read.
+  template <class Params>
+  static INGOT_DEVICE void prefetch_stages(const Params& params, const TileContext& tile) {
+    prefetch_each(params, tile, typename T::Stages());
+  }
 
   /// `tile`: the place of the step.
   template <class Params>
@@ -214,6 +254,25 @@ template <class T, class L, class Element> struct ComputedSteps {
 
 private:
   using NoResults = ReduceResults<L>;
+
+  template <class Params, class... Ss>
+  static INGOT_DEVICE void prefetch_each(const Params& params, const TileContext& tile,
+                                         List<Ss...>) {
+    (prefetch_of(params, tile, static_cast<Ss*>(nullptr)), ...);
+  }
+  template <class Params, class F, int kSlot>
+  static INGOT_DEVICE void prefetch_of(const Params& params, const TileContext& tile,
+                                       Map<F, kSlot>*) {
+    prefetch_all<L>(params, tile, typename F::Operands());
+  }
+  template <class Params, class F, class Within, int kSlot>
+  static INGOT_DEVICE void prefetch_of(const Params& params, const TileContext& tile,
+                                       MaskedMap<F, Within, kSlot>*) {
+    prefetch_all<L>(params, tile, typename F::Operands());
+  }
+  template <class Params, class R, int kSlot>
+  static INGOT_DEVICE void prefetch_of(const Params&, const TileContext&,
+                                       RunningReduce<R, kSlot>*) {}
 
   static INGOT_DEVICE u32& at(Packed& packed, int row, int pair) {
     return packed[row / 2][pair / 2][row % 2 + pair % 2 * 2];

@@ -71,6 +71,7 @@ template <class Config, class T, class B> struct NestedMainloop {
       context.barrier(); // the slot is complete, and nobody reads the other one
       const i32 next = steps.template used<T>(params, context, step + 1);
       feed(next, kSlotBytes - slot);
+      Steps::prefetch_stages(params, steps.tile(context, step));
       typename Steps::Tile tile;
       reader.multiply_inner(slot, tile.v[0]);
       const TileContext own = steps.tile(context, step);

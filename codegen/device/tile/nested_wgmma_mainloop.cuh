@@ -123,6 +123,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
     if (step < steps.count()) {
       const u64 of_a = matrix_descriptor(
           rings.of_a.slot(0) + ptx::uniform(context.thread / sizes::kWarpgroup) * kSlotBlockBytes);
+      Steps::prefetch_stages(params, steps.tile(context, step));
       rings.of_a.wait_until_full(places.of_a);
       typename Steps::Tile tile;
       start_inner(of_a, rings.of_b, places.of_b, tile.v[0]);
@@ -135,6 +136,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
       step = steps.template used<T>(params, context, step + 1);
 #pragma unroll 1
       while (step < steps.count()) {
+        Steps::prefetch_stages(params, steps.tile(context, step));
         start_inner(of_a, rings.of_b, places.of_b, tile.v[0]);
         start(a, rings.b, places.b, acc);
         ptx::wgmma_wait<1>();

@@ -27,7 +27,7 @@ from ingot.torch.dynamo import GETITEM, Report, check_options, compile_graph
 _ATTENTION = "aten._safe_softmax"
 _ATTENTION_NOTE = (
     "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU its "
-    "own fused kernel stays with eager PyTorch in f32, unless the call is under "
+    "own fused kernel runs there in f32, and stays with eager PyTorch, unless the call is under "
     "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
 _GRADIENTS_NOTE = (
     "a call with gradients on leaves everything to eager PyTorch, since a parameter or an input "
