@@ -7,6 +7,9 @@
 namespace ingot {
 namespace ptx {
 
+/// Bytes of a line of the L1 cache.
+inline constexpr int kCacheLine = 128;
+
 /// Brings the line at an address to the L1 cache.
 INGOT_DEVICE void prefetch(const void* address) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(address));

@@ -26,7 +26,6 @@ constexpr Tile mma_tile(int rows, int cols, int warp_rows, int warp_cols) {
 constexpr Tile swapped_tile(int rows, int cols) { return {rows, cols, 2, cols / 16, 1, 0, 2}; }
 
 constexpr int kWarpgroup = 128; ///< threads
-constexpr int kCacheLine = 128; ///< bytes
 /// The groups of `threads` that have tiles of their own, of two warpgroups that multiply.
 constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 

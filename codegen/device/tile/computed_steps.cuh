@@ -167,7 +167,7 @@ template <class L, class O, class Params>
 INGOT_DEVICE void prefetch(const Params& params, const TileContext& tile, O*) {
   using Element = typename O::Element;
   if constexpr (O::kAlong == Along::both) {
-    constexpr int kOfLine = sizes::kCacheLine / static_cast<int>(sizeof(Element));
+    constexpr int kOfLine = ptx::kCacheLine / static_cast<int>(sizeof(Element));
     constexpr int kLines = (L::kTileCols + kOfLine - 1) / kOfLine; ///< of a row
     constexpr int kWarpRows = L::kTileRows / L::kColWarps;
     // Opaque, so that the compiler keeps no place in registers across the products.

@@ -7,6 +7,8 @@
 namespace ingot {
 namespace ptx {
 
+inline constexpr int kCacheLine = 128;
+
 INGOT_DEVICE void prefetch(const void* address) {
   static_cast<void>(*static_cast<const volatile u8*>(address));
 }
