@@ -91,7 +91,7 @@ public:
   explicit Completion(const KernelSite& site)
       : site_(site), graph_(site.graph), group_(site.group), kernel_(site.outline),
         body_(std::get<TileBody>(kernel_.body)) {
-    for (Mainloop& mainloop : body_.mainloops) // not the outline's
+    for (Mainloop& mainloop : body_.mainloops) // the outline's tile stays as it is
       if (mainloop.a) mainloop.a = std::make_shared<ComputedTile>(*mainloop.a);
   }
 
@@ -101,8 +101,7 @@ private:
   void place_parameters();
   void count_states();
   void add_packed(MatmulSide of);
-  void add_map(const Group& group, MatmulSide of, MatrixOperand& operand,
-               const MatrixOperand* shared);
+  void add_map(size_t number, MatrixOperand& operand);
   void add_maps(const Schedule& schedule);
   void add_split();
   uint32_t add(Purpose purpose, const Buffer& buffer) {
@@ -157,11 +156,16 @@ void Completion::add_packed(MatmulSide of) {
   });
 }
 
-/// Adds the map of an operand, or takes that of `shared`, which is the same matrix.
-void Completion::add_map(const Group& group, MatmulSide of, MatrixOperand& operand,
-                         const MatrixOperand* shared) {
-  operand.mapping = mapped_operand(graph_, group, of, operand);
-  if (shared && shared->map) {
+/// Adds the map of operand `number` in the order of matrix_operands, or takes that of the same
+/// matrix. A computed operand's tile has the first two.
+void Completion::add_map(size_t number, MatrixOperand& operand) {
+  const auto place = static_cast<uint32_t>(number);
+  const bool is_of_tile = group_.computed && number < 2;
+  const MatmulSide of =
+      group_.computed ? MatmulSide{0, is_of_tile ? place : 1} : MatmulSide{place / 2, place % 2};
+  operand.mapping =
+      mapped_operand(graph_, is_of_tile ? *group_.computed->tile : group_, of, operand);
+  if (const MatrixOperand* shared = shared_operand(body_, of); shared && shared->map) {
     operand.map = shared->map;
     return;
   }
@@ -174,20 +178,9 @@ void Completion::add_map(const Group& group, MatmulSide of, MatrixOperand& opera
 
 /// Adds the maps of the operands that a schedule maps.
 void Completion::add_maps(const Schedule& schedule) {
-  if (!computed_tile(body_)) {
-    for (MatmulSide of : matmul_sides(group_))
-      if (is_mapped(schedule, of))
-        add_map(group_, of, body_.mainloops[of.matmul].operands[of.side],
-                shared_operand(body_, of));
-    return;
-  }
   const auto operands = matrix_operands(body_);
   for (const auto& [number, operand] : llvm::enumerate(operands))
-    if (schedule.operands[number].path == PathKind::mapped) {
-      const bool is_of_tile = number < 2;
-      add_map(is_of_tile ? *group_.computed->tile : group_,
-              {0, is_of_tile ? static_cast<uint32_t>(number) : 1}, *operand, nullptr);
-    }
+    if (schedule.operands[number].path == PathKind::mapped) add_map(number, *operand);
 }
 
 void Completion::add_split() {

@@ -20,7 +20,7 @@ constexpr double kRead = 0.036e-9; ///< of an SM, for a byte that stages read
 /// Copies arrive beside products and stages, from memory too.
 double wgmma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec& device,
                      KernelCost& cost) {
-  const double of_all = work.tiles / static_cast<double>(device.sm_count);
+  const double of_sm = work.tiles / static_cast<double>(device.sm_count);
   const double m = static_cast<double>(s.tile_m);
   cost.products = 2 * work.tiles * m * work.depth * work.units / (kWgmma * device.tensor_flops);
   // Of a step, a warpgroup reads its rows of the inner A, and both B whole. These are written once.
@@ -32,8 +32,7 @@ double wgmma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec
   const double stages = cost.stages;
   const double both =
       std::max(cost.products, stages) + kShorterBeside * std::min(cost.products, stages);
-  return std::max(
-      {both, cost.shared, cost.cache, cost.memory, of_all * steps * kArrival / s.slots});
+  return std::max({both, cost.shared, cost.cache, cost.memory, of_sm * steps * kArrival / s.slots});
 }
 
 double mma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec& device,

@@ -45,7 +45,7 @@ TEST_CASE("point_steps: a factor leaves selections between products and infiniti
   CHECK(masked.ops[masked.ops.back().operands[2]].constant.real == -kInfinity);
 }
 
-TEST_CASE("point_steps: other expressions keep what they have") {
+TEST_CASE("point_steps: other expressions stay as they are") {
   const auto stays = [](PointExpr value) {
     const size_t steps = value.ops.size();
     return take_positive_factor(value) == 1.0f && value.ops.size() == steps;

@@ -16,8 +16,7 @@ namespace ingot {
 /// Dynamic shared memory of a kernel: its rings, then that of the stages.
 template <class K> struct NestedBytes {
   using Layout = typename K::Source::Layout;
-  static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
-                                 StagingBytes<Layout, typename K::Stages>::kBytes;
+  static constexpr int kStages = kStageBytes<Layout, typename K::Stages>;
   static constexpr int kFirst = sizes::ahead_offset(K::Source::kRingBytes, 0, 0); ///< of the stages
   static constexpr int kBytes = sizes::specialised_bytes(K::Source::kRingBytes, kStages, 1, 0);
 };

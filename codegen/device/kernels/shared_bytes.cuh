@@ -10,8 +10,7 @@ namespace ingot {
 /// slots after these are drained.
 template <class K> struct SharedBytes {
   using Layout = typename K::Source::Layout;
-  static constexpr int kScratch = ScratchBytes<Layout, typename K::Stages>::kBytes +
-                                  StagingBytes<Layout, typename K::Stages>::kBytes;
+  static constexpr int kScratch = kStageBytes<Layout, typename K::Stages>;
   static constexpr int kBytes =
       K::Source::kSharedBytes > kScratch ? K::Source::kSharedBytes : kScratch;
 };

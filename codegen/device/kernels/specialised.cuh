@@ -26,8 +26,7 @@ namespace ingot {
 template <class K> struct SpecialisedBytes {
   using Layout = CopyingAhead<typename K::Source::Layout, typename K::CopiedAhead>;
   static constexpr int kOwners = sizes::tile_owners(Layout::kThreads);
-  static constexpr int kStages = ScratchBytes<Layout, typename K::Stages>::kBytes +
-                                 StagingBytes<Layout, typename K::Stages>::kBytes;
+  static constexpr int kStages = kStageBytes<Layout, typename K::Stages>;
   static constexpr int kRing = K::Source::Ring::kBytes;
   static constexpr int kFirst = sizes::ahead_offset(kRing, 0, 0); ///< of the stages
   static constexpr int kAhead = sizes::ahead_offset(kRing, kStages, kOwners);

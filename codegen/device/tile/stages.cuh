@@ -87,6 +87,10 @@ template <class L, class... Ss> struct StagingBytes<L, List<Ss...>> {
   static constexpr int kBytes = most();
 };
 
+/// Bytes of shared memory that the stages of a tile take in all.
+template <class L, class Stages>
+constexpr int kStageBytes = ScratchBytes<L, Stages>::kBytes + StagingBytes<L, Stages>::kBytes;
+
 /// Whether a stage reads and writes one row at a time, without the other warps.
 template <class L, class Stage> struct StaysInRows {
   static constexpr bool kValue = false;

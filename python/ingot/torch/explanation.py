@@ -26,8 +26,8 @@ from ingot.torch.dynamo import GETITEM, Report, check_options, compile_graph
 # An operator that PyTorch uses for attention alone, where it takes it apart.
 _ATTENTION = "aten._safe_softmax"
 _ATTENTION_NOTE = (
-    "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU its "
-    "own fused kernel runs there in f32, and stays with eager PyTorch, unless the call is under "
+    "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU, "
+    "attention in f32 is left to PyTorch's fused kernel, unless the call is under "
     "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
 _GRADIENTS_NOTE = (
     "a call with gradients on leaves everything to eager PyTorch, since a parameter or an input "
