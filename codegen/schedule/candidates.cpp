@@ -140,7 +140,12 @@ std::vector<ScheduleChoice> row_choices(const Schedule& usual) {
 }
 
 std::vector<ScheduleChoice> choices_for(const ScheduleSite& site, const Schedule& usual) {
-  if (site.group.computed) return {};
+  if (site.group.computed) {
+    std::vector<ScheduleChoice> choices;
+    for (const auto& candidate : nested_candidates(site, {usual}))
+      choices.push_back(choice_of(candidate.front()));
+    return choices;
+  }
   if (site.group.matmuls.empty()) return row_choices(usual);
   if (site.options.family == Family::sm_80) return product_choices(usual);
   auto others = choose_product_schedules(site, {}); // by mma.sync

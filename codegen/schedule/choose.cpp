@@ -116,7 +116,9 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
   usual.tile_m = usual.tile_n = usual.tile_k = usual.warp_m = usual.cluster = usual.packs_a = 0;
   bool is_found = false;
   std::set<std::string> known;
-  for (auto& candidate : wgmma_candidates(site, usual)) {
+  auto candidates =
+      site.group.computed ? nested_candidates(site, schedules) : wgmma_candidates(site, usual);
+  for (auto& candidate : candidates) {
     const Schedule& s = candidate.front();
     known.insert(choice_of(s).text());
     if (s.slots != choice.wgmma || !takes(choice.tile_m, s.tile_m) ||
@@ -131,16 +133,6 @@ llvm::Error take_wgmma(const ScheduleSite& site, const ScheduleChoice& choice,
   return make_error(ErrorCode::unsupported,
                     "no product of this kernel by wgmma has '{}'; it can have {}", choice.text(),
                     known.empty() ? "none" : "'" + llvm::join(known, "', '") + "'");
-}
-
-/// Takes the schedules by wgmma of a product whose operand A the kernel computes.
-llvm::Error take_nested_wgmma(const ScheduleSite& site, std::vector<Schedule>& schedules) {
-  auto candidates = nested_candidates(site, schedules);
-  if (candidates.empty())
-    return make_error(ErrorCode::unsupported,
-                      "no product by wgmma computes an operand of this kernel");
-  schedules = std::move(candidates.front());
-  return llvm::Error::success();
 }
 
 /// Takes the schedules that keep rows, by clusters of the chosen size.
@@ -252,9 +244,7 @@ llvm::Expected<std::vector<Schedule>> choose_schedules(const ScheduleSite& site,
                                                 : choose_product_schedules(site, choice);
   if (!schedules) return schedules.takeError();
   if (auto error = set_shared_bytes(site, *schedules)) return error;
-  if (choice.wgmma > 0 && site.group.computed) {
-    if (auto error = take_nested_wgmma(site, *schedules)) return error;
-  } else if (choice.wgmma > 0) {
+  if (choice.wgmma > 0) {
     if (auto error = take_wgmma(site, choice, *schedules)) return error;
   } else if (choice.cluster > 0) {
     if (auto error = take_kept(site, choice, *schedules)) return error;

@@ -108,19 +108,21 @@ Schedule nested_schedule(const ScheduleSite& site, const NestedShape& shape) {
   return s;
 }
 
-/// The mapped operands of a product by wgmma on sm_90a; none: it is not legal.
-std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& shape) {
+/// The product by `groups` warpgroups on sm_90a, whose operands are mapped; none: it is not legal.
+std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& shape, int groups) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   Schedule s = nested_schedule(
       site, {std::max(shape.columns, kWgmmaNarrowest), std::max(shape.depth, kWgmmaNarrowest)});
   s.skeleton = Skeleton::nested_specialised;
   s.mainloop = MainloopKind::nested_wgmma;
-  s.threads = 3 * sizes::kWarpgroup;
+  s.threads = (groups + 1) * sizes::kWarpgroup;
   s.min_blocks_per_sm = 1;
   s.most_blocks = site.device.sm_count;
   s.warp_m = 16;
-  s.tile_m = 2 * 64;
+  s.tile_m = groups * 64;
   const TileBody& tile = computed_tile(body)->body;
+  // Of three groups, a thread has registers for small sums alone.
+  if (groups > 2 && (std::max(s.tile_n, s.depth) > 64 || reads_memory(tile))) return std::nullopt;
   // The sums of both products, and the operands of stages, are in registers.
   const bool is_full = s.tile_n > 64 && reads_memory(tile);
   s.tile_k = is_full || std::max(s.tile_n, s.depth) > 128 ? 64 : 128;
@@ -178,17 +180,21 @@ std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
                                                      llvm::ArrayRef<Schedule> usual) {
   if (site.options.family == Family::sm_80) return {};
   const auto shape = llvm::cantFail(nested_shape(site)); // the usual ones are legal
-  const auto mapped = by_wgmma(site, shape);
-  if (!mapped) return {};
-  std::vector<Schedule> variants = {*mapped};
-  if (staging_needs_sizes(site.kernel, *mapped)) {
-    variants.push_back(*mapped);
-    variants.back().staged_stores = false;
-    variants.back().shared_bytes = shared_bytes(site.kernel, variants.back());
+  std::vector<std::vector<Schedule>> candidates;
+  for (int groups : {3, 2}) {
+    const auto mapped = by_wgmma(site, shape, groups);
+    if (!mapped) continue;
+    std::vector<Schedule> variants = {*mapped};
+    if (staging_needs_sizes(site.kernel, *mapped)) {
+      variants.push_back(*mapped);
+      variants.back().staged_stores = false;
+      variants.back().shared_bytes = shared_bytes(site.kernel, variants.back());
+    }
+    // Tensors that no map may describe.
+    llvm::append_range(variants, usual);
+    candidates.push_back(std::move(variants));
   }
-  // Tensors that no map may describe.
-  llvm::append_range(variants, usual);
-  return {variants};
+  return candidates;
 }
 
 } // namespace ingot

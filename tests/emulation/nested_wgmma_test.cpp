@@ -10,11 +10,14 @@ using namespace ingot::emulation;
 
 namespace {
 
-/// A case of sm_90a whose kernel computes an operand of products by wgmma.
-Case nested_wgmma(const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
+/// A case of sm_90a whose kernel computes an operand of products by wgmma, with tiles of so many
+/// rows.
+Case nested_wgmma(const std::string& spec, std::vector<DimBindings> sizes = {{}},
+                  int64_t tile_m = 128) {
   Case result{spec, std::move(sizes), MatmulPrecision::highest};
   result.target = "sm_90a";
   result.choice.wgmma = 2;
+  result.choice.tile_m = tile_m;
   return result;
 }
 
@@ -73,6 +76,20 @@ TEST_CASE("emulation: attention by wgmma with large finite numbers where a mask 
         std::string(lowest) + ")\n";
     CHECK(check_nested(attention("bf16", 70, 300, 32, 32, "", mask.c_str())) == "");
   }
+}
+
+TEST_CASE("emulation: attention by three warpgroups") {
+  CHECK(check_nested(nested_wgmma("graph g(q: f16[b, n, 32], k: f16[b, m, 32], v: f16[b, m, 64]) "
+                                  "{\n  s = matmul(q, k, transpose_b=true)\n"
+                                  "  return matmul(softmax(s, axis=2), v) }",
+                                  {{{"b", 2}, {"n", 200}, {"m", 300}},
+                                   {{"b", 1}, {"n", 1}, {"m", 1}},
+                                   {{"b", 1}, {"n", 400}, {"m", 0}}},
+                                  192)) == "");
+  CHECK(check_nested(nested_wgmma(
+            "graph g(q: bf16[2, 4, 300, 64], k: bf16[2, 2, 300, 64], v: bf16[2, 2, 300, 64]) {\n"
+            "  return scaled_dot_product_attention(q, k, v, enable_gqa=true, is_causal=true) }",
+            {{}}, 192)) == "");
 }
 
 TEST_CASE("emulation: products of products by wgmma without a reduction") {

@@ -3,8 +3,11 @@
 #include "src/support/error.h"
 #include "tests/emulation/hand_written.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -15,24 +18,29 @@ namespace {
 
 constexpr int kStep = 4; ///< elements of a step
 
-/// A kernel that runs along `steps` steps: the sum, the first element's summand about the last
-/// centre, and the sum of summands that were scaled as they are for a product.
+/// A kernel that runs along `steps` steps. Its results are the maximum, the sum, and the sum of
+/// the summands that a product scales. Every centre counts as far from 0 if `all_far` is not 0.
 KernelCode running_kernel() {
   return hand_written(
       "running", "tile/computed_steps.cuh",
       "struct Scale { static constexpr f32 kValue = 0.5f; };\n"
-      "extern \"C\" __global__ void running(const f32* y, i64 steps, f32* result) {\n"
-      "  using Sums = Running<ShortMaxSumexpReducer, Scale>;\n"
+      "using Sums = Running<ShortMaxSumexpReducer, Scale>;\n"
+      "template <bool kIsFar> void add(const Sums::State& moved, const f32* y, Sums::State& "
+      "state,\n"
+      "                                f32& product) {\n"
+      "  const f32 factor = Sums::moving<kIsFar>(state, moved);\n"
+      "  f32 sum = 0.0f;\n"
+      "  for (int k = 0; k < 4; ++k) sum += Sums::summand<kIsFar>(moved, y[k]);\n"
+      "  product = product * factor + sum;\n"
+      "  state = {moved.max, state.sum * factor + sum};\n}\n"
+      "extern \"C\" __global__ void running(const f32* y, i64 steps, i64 all_far, f32* result) {\n"
       "  Sums::State state = Sums::init();\n  f32 product = 0.0f;\n"
       "  for (i64 step = 0; step < steps; ++step, y += 4) {\n"
       "    Sums::First::State first = Sums::First::init();\n"
       "    for (int k = 0; k < 4; ++k) Sums::First::step(first, y[k], k);\n"
       "    Sums::State moved = Sums::begin(Sums::First::merge(Sums::first(state), first));\n"
-      "    const f32 factor = Sums::moving(state, moved);\n"
-      "    moved.sum = state.sum * factor;\n    product *= factor;\n    state = moved;\n"
-      "    for (int k = 0; k < 4; ++k) {\n"
-      "      const f32 e = Sums::summand(Sums::centre(state), y[k] - Sums::offset(state));\n"
-      "      state.sum += e;\n      product += e;\n    }\n  }\n"
+      "    if (all_far || Sums::is_far(moved)) add<true>(moved, y, state, product);\n"
+      "    else add<false>(moved, y, state, product);\n  }\n"
       "  result[0] = Sums::finished(state).max;\n  result[1] = state.sum;\n"
       "  result[2] = product;\n}\n");
 }
@@ -41,12 +49,12 @@ struct Result {
   float max, sum, product;
 };
 
-Result run(const std::vector<float>& y) {
+Result run(const std::vector<float>& y, bool all_far = false) {
   static auto library = library_of({running_kernel()});
   REQUIRE_MESSAGE(bool(library), take_error(library.takeError()).second);
   Result result{};
   const unsigned long long words[] = {reinterpret_cast<uintptr_t>(y.data()), y.size() / kStep,
-                                      reinterpret_cast<uintptr_t>(&result)};
+                                      all_far, reinterpret_cast<uintptr_t>(&result)};
   (*library)->kernel("running")(words);
   return result;
 }
@@ -57,9 +65,11 @@ bool is_right(const std::vector<float>& y) {
   for (float x : y) max = std::max(max, x);
   double sum = 0;
   for (float x : y) sum += std::exp((static_cast<double>(x) - max) / 2);
-  const Result got = run(y);
-  return got.max == max / 2 && std::abs(got.sum - sum) <= 1e-4 * sum &&
-         std::abs(got.product - sum) <= 1e-4 * sum;
+  return llvm::all_of(std::array{false, true}, [&](bool all_far) {
+    const Result got = run(y, all_far);
+    return got.max == max / 2 && std::abs(got.sum - sum) <= 1e-4 * sum &&
+           std::abs(got.product - sum) <= 1e-4 * sum;
+  });
 }
 
 } // namespace

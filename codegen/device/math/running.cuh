@@ -13,8 +13,9 @@ namespace ingot {
 //   ignored()            a y that counts neither for First nor for the sum
 //   State                that of the reducer, of y instead of elements. init() is that of none
 //   begin(first)         the state of no elements about a centre
-//   offset(state)        is subtracted from each y first, if it is not 0
-//   summand(centre, y)   of y without the offset, with centre(state)
+//   is_far(state)        the centre needs the functions with kIsFar, which are slower. They are
+//                        right for every centre
+//   summand(state, y)    of y, about the state's centre
 //   moving(from, to)     the factor by which everything that is linear in the summands moves from
 //                        one centre to another
 //   finished(state)      the reducer's state of all elements
@@ -35,20 +36,19 @@ template <bool kIsShort, class Scale> struct Running<SumexpReducer<kIsShort>, Sc
   static INGOT_DEVICE State init() { return Reducer::init(); }
   static INGOT_DEVICE First::State first(const State& state) { return {state.max}; }
   static INGOT_DEVICE State begin(const First::State& first) { return {first.value, 0.0f}; }
-  static INGOT_DEVICE f32 offset(const State& state) {
-    return is_far(state) && state.max != Limits<f32>::lowest() ? state.max : 0.0f;
+  static INGOT_DEVICE bool is_far(const State& state) {
+    const f32 centre = exponent(state.max);
+    return !(centre >= -kNear && centre <= kNear);
   }
-  static INGOT_DEVICE f32 centre(const State& state) {
-    return is_far(state) ? 0.0f : exponent(state.max);
+  template <bool kIsFar> static INGOT_DEVICE f32 summand(const State& state, f32 y) {
+    if constexpr (!kIsFar) return ptx::exp2_approx(ptx::fma(y, kExponent, -exponent(state.max)));
+    const f32 offset = state.max == Limits<f32>::lowest() ? 0.0f : state.max;
+    return ptx::exp2_approx((y - offset) * kExponent);
   }
-  static INGOT_DEVICE f32 summand(f32 centre, f32 y) {
-    return ptx::exp2_approx(ptx::fma(y, kExponent, -centre));
-  }
-  static INGOT_DEVICE f32 moving(const State& from, const State& to) {
-    const f32 moved = is_far(from) || is_far(to)
-                          ? (from.max - to.max) * Scale::kValue
-                          : (exponent(from.max) - exponent(to.max)) * 0.693147182f;
-    return math::unbiased_exp(from.max == to.max ? 0.0f : moved);
+  template <bool kIsFar> static INGOT_DEVICE f32 moving(const State& from, const State& to) {
+    if constexpr (!kIsFar)
+      return math::unbiased_exp((exponent(from.max) - exponent(to.max)) * 0.693147182f);
+    return math::unbiased_exp(from.max == to.max ? 0.0f : (from.max - to.max) * Scale::kValue);
   }
   static INGOT_DEVICE State finished(const State& state) {
     return {state.max * Scale::kValue, state.sum};
@@ -57,10 +57,6 @@ template <bool kIsShort, class Scale> struct Running<SumexpReducer<kIsShort>, Sc
 private:
   static constexpr f32 kExponent = Scale::kValue * 1.44269504f; ///< of 2, for y = 1
   static constexpr f32 kNear = 1024.0f; ///< centres up to here are off by 2^-14 at most
-  static INGOT_DEVICE bool is_far(const State& state) {
-    const f32 centre = exponent(state.max);
-    return !(centre >= -kNear && centre <= kNear);
-  }
   static INGOT_DEVICE f32 exponent(f32 y) { return ptx::rounded_product(y, kExponent); }
 };
 

@@ -29,11 +29,22 @@ constexpr int kWarpgroup = 128; ///< threads
 /// The groups of `threads` that have tiles of their own, of two warpgroups that multiply.
 constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 
-/// Registers of a thread of the specialised skeleton that copies. With 24 it spills.
+/// Registers of a thread of the specialised skeleton that copies, beside two warpgroups that
+/// multiply. With 24 it spills.
 inline constexpr int kCopyingRegisters = 40;
 /// Those of a thread that multiplies, where one that copies has `copying`. A block of three
 /// warpgroups is launched with 168 each.
 constexpr int multiplying_registers(int copying) { return (3 * 168 - copying) / 2; }
+
+/// Those of a thread that copies, and of one that multiplies.
+struct Registers {
+  int copying, multiplying;
+};
+/// Beside `groups` warpgroups that multiply, 2 or 3. A block of four is launched with 128 each.
+constexpr Registers nested_registers(int groups) {
+  return groups == 3 ? Registers{32, (4 * 128 - 32) / 3}
+                     : Registers{kCopyingRegisters, multiplying_registers(kCopyingRegisters)};
+}
 
 /// Threads along a row of a SIMT tile, and the group's threads.
 constexpr int simt_threads_n(int rows) { return rows < 64 ? 32 : 16; }

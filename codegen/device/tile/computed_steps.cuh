@@ -67,6 +67,27 @@ template <class L, class Use> INGOT_DEVICE void for_all(Use use) {
   }
 }
 
+/// Moves the states of R to the centres `moved`, and adds the summands of a step's elements.
+template <bool kIsFar, class R, class L>
+INGOT_DEVICE void add_summands(const typename RunningSums<R>::State (&moved)[L::kRows],
+                               f32 (&elements)[L::kRows][L::kCols], RunningState<R, L>& running,
+                               f32 (&factors)[L::kRows]) {
+  using Sums = RunningSums<R>;
+  f32 sums[L::kRows] = {};
+  for_all<L>([&](int i, int j) {
+    elements[i][j] = Sums::template summand<kIsFar>(moved[i], elements[i][j]);
+    sums[i] += elements[i][j];
+  });
+#pragma unroll
+  for (int k = 0; k < L::kRows; ++k) {
+    typename Sums::State& state = running.v[k];
+    factors[k] = Sums::template moving<kIsFar>(state, moved[k]);
+    const f32 sum = state.sum * factors[k] + sums[k];
+    state = moved[k];
+    state.sum = sum;
+  }
+}
+
 /// Adds a step's tile to the states of R, whose elements are in slot kSlot. `factors` receives
 /// those by which sums about the centre before move to the new one, for each row of the thread.
 template <class R, int kSlot, class L, int kSlots>
@@ -87,29 +108,17 @@ INGOT_DEVICE void run_along(const TileContext& context, Fragment<L, kSlots>& fra
   init_states<First>(first);
   for_all<L>([&](int i, int j) { First::step(first[i], elements[i][j], 0); });
   merge_lanes<First, Plan::kLanes>(context.thread, first);
+  typename Sums::State moved[L::kRows];
+  bool is_far = false;
 #pragma unroll
   for (int k = 0; k < L::kRows; ++k) {
-    typename Sums::State& state = running.v[k];
-    typename Sums::State moved = Sums::begin(First::merge(Sums::first(state), first[k]));
-    factors[k] = Sums::moving(state, moved);
-    moved.sum = state.sum * factors[k];
-    state = moved;
+    moved[k] = Sums::begin(First::merge(Sums::first(running.v[k]), first[k]));
+    is_far |= Sums::is_far(moved[k]);
   }
-  f32 centres[L::kRows], offsets[L::kRows], sums[L::kRows] = {};
-  bool has_offset = false;
-#pragma unroll
-  for (int k = 0; k < L::kRows; ++k) {
-    centres[k] = Sums::centre(running.v[k]);
-    offsets[k] = Sums::offset(running.v[k]);
-    has_offset |= offsets[k] != 0.0f;
-  }
-  if (has_offset) for_all<L>([&](int i, int j) { elements[i][j] -= offsets[i]; });
-  for_all<L>([&](int i, int j) {
-    elements[i][j] = Sums::summand(centres[i], elements[i][j]);
-    sums[i] += elements[i][j];
-  });
-#pragma unroll
-  for (int k = 0; k < L::kRows; ++k) running.v[k].sum += sums[k];
+  if (is_far)
+    add_summands<true, R, L>(moved, elements, running, factors);
+  else
+    add_summands<false, R, L>(moved, elements, running, factors);
 }
 
 /// The corners of a step's tile. A condition on sums of positions that holds at no corner holds

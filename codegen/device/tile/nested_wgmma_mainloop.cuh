@@ -105,6 +105,11 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
     }
   }
 
+  /// By the warpgroups that multiply, once.
+  static INGOT_DEVICE void begin(i32 thread) {
+    if (kTakesTurns && group_of(thread) == kGroups - 1) pass_turn(kGroups - 1);
+  }
+
   /// By the warpgroups that multiply: sets `acc` to the product. `results` receives the results of
   /// the running reductions.
   template <class Params, class Results>
@@ -112,6 +117,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
                                     const Rings& rings, Places& places,
                                     f32 (&acc)[Layout::kRows][Layout::kCols], Results& results) {
     const StepsAlongK<Inner> steps = {k};
+    const int group = group_of(context.thread);
     const bool releases = index_of(context.thread) % sizes::kWarpgroup == 0;
     const auto release = [&](auto ring, auto& place) {
       if (releases) ring.release(place);
@@ -121,8 +127,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
     clear(acc);
     i32 step = steps.template used<T>(params, context, 0);
     if (step < steps.count()) {
-      const u64 of_a = matrix_descriptor(
-          rings.of_a.slot(0) + ptx::uniform(context.thread / sizes::kWarpgroup) * kSlotBlockBytes);
+      const u64 of_a = matrix_descriptor(rings.of_a.slot(0) + group * kSlotBlockBytes);
       Steps::prefetch_stages(params, steps.tile(context, step));
       rings.of_a.wait_until_full(places.of_a);
       typename Steps::Tile tile;
@@ -137,8 +142,10 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
 #pragma unroll 1
       while (step < steps.count()) {
         Steps::prefetch_stages(params, steps.tile(context, step));
+        if constexpr (kTakesTurns) ptx::wait_for_issue(kFirstTurn + group, kTurnThreads);
         start_inner(of_a, rings.of_b, places.of_b, tile.v[0]);
         start(a, rings.b, places.b, acc);
+        if constexpr (kTakesTurns) pass_turn(group);
         ptx::wgmma_wait<1>();
         ptx::pin(tile.v[0]);
         release(rings.of_b, places.of_b);
@@ -162,6 +169,17 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
   }
 
 private:
+  /// Warpgroups issue a step's products in turns. The stages of one then run beside the products of
+  /// others. Groups whose products take longer than their stages would wait for their turn.
+  static constexpr bool kTakesTurns = kTileN + kDepth <= 128;
+  static constexpr int kFirstTurn = 2; ///< the first group's barrier; stages have the one before
+  static constexpr int kTurnThreads = 2 * sizes::kWarpgroup;
+
+  static INGOT_DEVICE int group_of(i32 thread) { return ptx::uniform(thread / sizes::kWarpgroup); }
+  static INGOT_DEVICE void pass_turn(int group) {
+    ptx::pass_issue(kFirstTurn + (group + 1) % kGroups, kTurnThreads);
+  }
+
   /// Starts the inner product of a step.
   static INGOT_DEVICE void start_inner(u64 of_a, RingOfB ring, typename RingOfB::Place place,
                                        f32 (&sums)[Inner::kRows][Inner::kCols]) {
