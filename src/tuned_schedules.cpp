@@ -13,6 +13,29 @@ namespace {
 /// Raised when the meaning of a choice changes.
 constexpr int kFormat = 8;
 
+/// The points of a kernel, or of the tile of a computed operand.
+std::string points_text(const Group& part) {
+  auto extent = [&](const AtomList& atoms) { return part.space.extent(atoms).text(); };
+  std::string text = fmt::format("{} x {} x {}", extent(part.domain.batch),
+                                 extent(part.domain.rows), extent(part.domain.columns));
+  for (const Matmul& matmul : part.matmuls) text += " over " + extent(matmul.contraction);
+  return text;
+}
+
+/// The accesses to memory. A tile's one write is the element that is multiplied.
+std::string accesses_text(const Graph& graph, const Group& part) {
+  std::string text;
+  auto add = [&](const char* what, ValueId value, const Access& access) {
+    text += fmt::format("\n{} {} as {} {}", what, graph.type(value).text(),
+                        spelling(graph.stored_type(value)).str(),
+                        index_map(part, access, stage_coordinates(part)).index.text());
+  };
+  for (const Read& read : part.reads)
+    if (!read.computed) add(read.combine ? "combines" : "reads", read.access.value, read.access);
+  for (const Write& write : part.writes) add("writes", write.value, write.access);
+  return text;
+}
+
 /// The card and everything that a schedule depends on. It contains no names of values, so that the
 /// same kernel of another graph has the same description. Kernels that differ only in which of
 /// their values an op takes have the same description too, because the same schedule is fast for
@@ -28,21 +51,13 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
     text += fmt::format("{} {} {} {}\n", spelling(options.precision).str(),
                         options.least_products.halves, options.least_products.thirds,
                         group.program == ProgramKind::prepare);
-  auto extent = [&](const AtomList& atoms) { return group.space.extent(atoms).text(); };
-  text += fmt::format("{} x {} x {}", extent(group.domain.batch), extent(group.domain.rows),
-                      extent(group.domain.columns));
-  for (const Matmul& matmul : group.matmuls) text += " over " + extent(matmul.contraction);
+  text += points_text(group);
   for (OpId op : group.ops)
     text += fmt::format("\n{} {}", info(graph.op(op).kind).name.str(),
                         graph.type(graph.op(op).results[0]).text());
-  auto add = [&](const char* what, ValueId value, const Access& access) {
-    text += fmt::format("\n{} {} as {} {}", what, graph.type(value).text(),
-                        spelling(graph.stored_type(value)).str(),
-                        index_map(group, access, stage_coordinates(group)).index.text());
-  };
-  for (const Read& read : group.reads)
-    if (!read.computed) add(read.combine ? "combines" : "reads", read.access.value, read.access);
-  for (const Write& write : group.writes) add("writes", write.value, write.access);
+  text += accesses_text(graph, group);
+  for (const Group* tile : llvm::drop_begin(parts_of(group)))
+    text += "\ncomputes " + points_text(*tile) + accesses_text(graph, *tile);
   return text;
 }
 

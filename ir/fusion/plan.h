@@ -115,9 +115,10 @@ struct RowFactor {
   uint32_t element = 0; ///< the number of the operand in which it is linear
 };
 
-/// Operand A of a group's only matmul, if the kernel computes it along the contraction, tile by
-/// tile. A point of the tile has the batch and the row of the kernel's point; its column is the
-/// place along K. Reductions of the tile's rows run along K.
+/// Operand A of a group's only matmul, if the kernel computes it, tile by tile. A point of the tile
+/// has the batch and the row of the kernel's point; its column is the place along K. A streamed
+/// operand comes step by step along K, and reductions of the tile's rows run along it. A resident
+/// one comes with all of K at once.
 struct ComputedOperand {
   ValueId value;   ///< the operand
   ValueId element; ///< the value that is multiplied, in the type of `value`: without row factors.
@@ -126,6 +127,9 @@ struct ComputedOperand {
                                     ///< the product instead. Where one makes 0 of an element, the
                                     ///< product is 0, infinite values of B included
   std::shared_ptr<Group> tile;      ///< a group with one matmul. Its one write is `element`
+  bool resident = false; ///< it comes with all of K, which is fixed and fits into a tile. There are
+                         ///< no factors. The tile's own matmul may compute its operand A too, if
+                         ///< that is resident
 };
 
 /// A group of ops that becomes one kernel.
@@ -151,15 +155,19 @@ struct Group {
   }
 };
 
-/// The reads from memory of a group's kernel, those of a computed operand included.
+/// A group and the tiles of its computed operands, from the last product to the first.
+template <typename GroupType> llvm::SmallVector<GroupType*, 2> parts_of(GroupType& group) {
+  llvm::SmallVector<GroupType*, 2> parts = {&group};
+  while (parts.back()->computed) parts.push_back(parts.back()->computed->tile.get());
+  return parts;
+}
+
+/// The reads from memory of a group's kernel, those of its computed operands included.
 template <typename GroupType> auto memory_reads(GroupType& group) {
   std::vector<decltype(&group.reads.front())> reads;
-  const auto add = [&](auto& part) {
-    for (auto& read : part.reads)
+  for (auto* part : parts_of(group))
+    for (auto& read : part->reads)
       if (!read.computed) reads.push_back(&read);
-  };
-  add(group);
-  if (group.computed) add(*group.computed->tile);
   return reads;
 }
 

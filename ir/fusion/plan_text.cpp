@@ -33,7 +33,8 @@ const char* span_name(ReduceSpan span) {
   return "";
 }
 
-std::string prologue_text(const Graph& graph, const MatmulOperand& operand, const char* side) {
+std::string prologue_text(const Graph& graph, const MatmulOperand& operand,
+                          const std::string& side) {
   if (operand.prologue.empty()) return "";
   std::string text = fmt::format("  {} computed by:", side);
   for (OpId op : operand.prologue) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
@@ -44,6 +45,25 @@ std::string prologue_text(const Graph& graph, const MatmulOperand& operand, cons
 std::string as_stored(const Graph& graph, ValueId value) {
   const DType stored = graph.stored_type(value);
   return stored == graph.type(value).dtype ? "" : fmt::format(" as {}", spelling(stored).str());
+}
+
+/// The tiles of computed operands. The side names the product: `A of A` is the tile of the second.
+std::string tiles_text(const Group& group, const Graph& graph) {
+  std::string text, side = "A";
+  for (const Group* part = &group; part->computed; part = part->computed->tile.get()) {
+    const ComputedOperand& operand = *part->computed;
+    const Matmul& matmul = operand.tile->matmuls.front();
+    text += fmt::format("  {} computed {} K: {}, K {}, ops:", side,
+                        operand.resident ? "with all of" : "along", name_of(graph, operand.value),
+                        factors(*operand.tile, matmul.contraction));
+    for (OpId op : operand.tile->ops)
+      text += fmt::format(" {}", info(graph.op(op).kind).name.str());
+    text += "\n";
+    for (size_t k = 0; k < 2; ++k)
+      text += prologue_text(graph, matmul.operands[k], (k == 0 ? "A of " : "B of ") + side);
+    side = "A of " + side;
+  }
+  return text;
 }
 
 std::string text_of(const Group& group, const Graph& graph, size_t index) {
@@ -65,16 +85,7 @@ std::string text_of(const Group& group, const Graph& graph, size_t index) {
   for (const Reduction& r : group.reductions)
     text += fmt::format("  {} over {} {} elements: {}\n", info(graph.op(r.op).kind).name.str(),
                         span_name(r.span), r.extent.text(), r.global ? "global" : "local");
-  if (group.computed) {
-    const Group& tile = *group.computed->tile;
-    text +=
-        fmt::format("  A computed along K: {}, K {}, ops:", name_of(graph, group.computed->value),
-                    factors(tile, tile.matmuls.front().contraction));
-    for (OpId op : tile.ops) text += fmt::format(" {}", info(graph.op(op).kind).name.str());
-    text += "\n";
-    for (size_t k = 0; k < 2; ++k)
-      text += prologue_text(graph, tile.matmuls.front().operands[k], k == 0 ? "A of A" : "B of A");
-  }
+  text += tiles_text(group, graph);
   for (const Read* read : memory_reads(group))
     text += fmt::format("  {} {}{}\n", read->combine ? "combines" : "reads",
                         name_of(graph, read->access.value),
@@ -128,9 +139,8 @@ llvm::Error verify(const FusionPlan& plan, const Graph& graph) {
   std::set<ValueId> available;
   std::set<OpId> placed;
   for (const Group& group : plan.groups) {
-    if (auto error = verify_operands(group, graph)) return error;
-    if (group.computed)
-      if (auto error = verify_operands(*group.computed->tile, graph)) return error;
+    for (const Group* part : parts_of(group))
+      if (auto error = verify_operands(*part, graph)) return error;
     for (const Read* read : memory_reads(group)) {
       const ValueId value = read->access.value;
       const bool source = info(graph.producer(value).kind).op_class == OpClass::source;

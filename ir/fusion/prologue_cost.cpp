@@ -113,10 +113,9 @@ std::optional<Reason> costly_prologue(const Graph& graph, const Group& group,
       value = operand;
     }
   };
-  for (const Matmul& matmul : group.matmuls) add(group, matmul, tile);
-  if (group.computed) { // its tiles go along all columns
-    const Group& part = *group.computed->tile;
-    add(part, part.matmuls.front(), {tile.rows, kAllColumns});
+  for (const Group* part : parts_of(group)) {
+    for (const Matmul& matmul : part->matmuls) add(*part, matmul, tile);
+    tile.columns = kAllColumns; // the tiles of computed operands go along all columns
   }
   if (spent <= saved) return std::nullopt;
   const std::string tiles =

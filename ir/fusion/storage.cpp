@@ -12,8 +12,8 @@
 namespace ingot {
 namespace {
 
-/// The largest of a kernel's matrices, in elements: its domain, and the operands of its matmuls.
-double points(const Group& group) {
+/// The largest matrix of a kernel's part, in elements: its domain, and the operands of its matmuls.
+double points_of_part(const Group& group) {
   auto count = [&](const AtomList& atoms) { return likely_count(group.space.extent(atoms)); };
   const Domain& domain = group.domain;
   const double rows = count(domain.rows), columns = count(domain.columns);
@@ -23,18 +23,21 @@ double points(const Group& group) {
   return count(domain.batch) * most;
 }
 
+/// The largest of a kernel's matrices.
+double points(const Group& group) {
+  double most = 0;
+  for (const Group* part : parts_of(group)) most = std::max(most, points_of_part(*part));
+  return most;
+}
+
 /// The tensors whose elements the mainloops fetch: these must have the operand's type.
 std::set<ValueId> fetched(const FusionPlan& plan) {
   std::set<ValueId> result;
-  const auto insert = [&](const Group& group) {
-    for (const Matmul& matmul : group.matmuls)
-      for (const MatmulOperand& operand : matmul.operands)
-        result.insert(group.reads[operand.read].access.value);
-  };
-  for (const Group& group : plan.groups) {
-    insert(group);
-    if (group.computed) insert(*group.computed->tile);
-  }
+  for (const Group& group : plan.groups)
+    for (const Group* part : parts_of(group))
+      for (const Matmul& matmul : part->matmuls)
+        for (const MatmulOperand& operand : matmul.operands)
+          result.insert(part->reads[operand.read].access.value);
   return result;
 }
 

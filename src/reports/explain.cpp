@@ -51,6 +51,17 @@ std::string extent_text(const Group& group, const AtomList& atoms) {
   return group.space.extent(atoms).text();
 }
 
+/// The products that compute operand A, from the first to the last.
+std::string inner_text(const Group& group) {
+  std::vector<std::string> depths;
+  for (const Group* part : llvm::drop_begin(parts_of(group)))
+    depths.insert(depths.begin(), extent_text(*part, part->matmuls.front().contraction));
+  if (depths.empty()) return "";
+  if (depths.size() == 1) return fmt::format(", A from a matmul over K = {}", depths.front());
+  return fmt::format(", A from {} matmuls in a row over K = {} and {}", depths.size(),
+                     fmt::join(llvm::ArrayRef(depths).drop_back(), ", "), depths.back());
+}
+
 std::string source_text(const Group& group) {
   std::string text;
   const std::string batch = extent_text(group, group.domain.batch);
@@ -62,15 +73,9 @@ std::string source_text(const Group& group) {
     depths.reserve(group.matmuls.size());
     for (const Matmul& matmul : group.matmuls)
       depths.push_back(extent_text(group, matmul.contraction));
-    std::string inner;
-    if (group.computed) {
-      const Group& tile = *group.computed->tile;
-      inner = fmt::format(", A from a matmul over K = {}",
-                          extent_text(tile, tile.matmuls.front().contraction));
-    }
     return fmt::format("{} {}[{}, {}] over K = {}{}",
                        group.matmuls.size() > 1 ? "two matmuls" : "matmul", text, rows, columns,
-                       fmt::join(depths, " and "), inner);
+                       fmt::join(depths, " and "), inner_text(group));
   }
   return fmt::format("rows {}[{}, {}]", text, rows, columns);
 }
@@ -207,9 +212,9 @@ KernelFacts Explainer::describe_kernel(size_t index) {
 void Explainer::describe_group(size_t index, KernelFacts& facts) {
   const Group& group = compilation_.plan.groups[index];
   std::set<OpId> merged;
-  for (const Read& read : group.reads)
-    if (const OpId op = graph_.value(read.access.value).op;
-        read.combine && merged.insert(op).second)
+  for (const Read* read : memory_reads(group))
+    if (const OpId op = graph_.value(read->access.value).op;
+        read->combine && merged.insert(op).second)
       facts.ops.push_back(op_facts(graph_, op, true));
   for (OpId op : group.ops) facts.ops.push_back(op_facts(graph_, op));
   facts.source = source_text(group);

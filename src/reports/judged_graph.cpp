@@ -12,22 +12,24 @@
 namespace ingot {
 namespace {
 
-/// True if `op` is the first that uses a computed operand's element, as `operand`: the matmul, or a
-/// factor of its rows.
-bool takes_element(const Group& group, OpId op, uint32_t operand) {
-  const ComputedOperand& computed = *group.computed;
-  if (computed.factors.empty()) return op == group.matmuls.front().op && operand == 0;
-  const RowFactor& first = computed.factors.front();
-  return op == first.op && operand == first.element;
+/// The computed operand whose element `op` is the first to use, as `operand`: the matmul is, or a
+/// factor of its rows. Null: there is none.
+const ComputedOperand* taken_operand(const Group& group, OpId op, uint32_t operand) {
+  for (const Group* part = &group; part->computed; part = part->computed->tile.get()) {
+    const auto& factors = part->computed->factors;
+    const RowFactor first = factors.empty() ? RowFactor{part->matmuls.front().op} : factors.front();
+    if (op == first.op && operand == first.element) return &*part->computed;
+  }
+  return nullptr;
 }
 
 /// True if `op` is a matmul of the kernel with a prologue for this operand.
 bool evaluates(const Group& group, OpId op, uint32_t operand) {
-  const auto has_prologue = [&](const Matmul& matmul) {
-    return matmul.op == op && !matmul.operands[operand].prologue.empty();
-  };
-  return llvm::any_of(group.matmuls, has_prologue) ||
-         (group.computed && llvm::any_of(group.computed->tile->matmuls, has_prologue));
+  return llvm::any_of(parts_of(group), [&](const Group* part) {
+    return llvm::any_of(part->matmuls, [&](const Matmul& matmul) {
+      return matmul.op == op && !matmul.operands[operand].prologue.empty();
+    });
+  });
 }
 
 /// The value that a kernel rounds to a 16-bit type before `op` uses it as `operand`. Another kernel
@@ -42,8 +44,8 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
                  ? value
                  : ValueId();
   }
-  if (group.computed && takes_element(group, op, operand))
-    return is_16_bit(graph.type(group.computed->value).dtype) ? group.computed->element : ValueId();
+  if (const ComputedOperand* taken = taken_operand(group, op, operand))
+    return is_16_bit(graph.type(taken->value).dtype) ? taken->element : ValueId();
   const ValueId made = root_of(graph, graph.op(op).operands[operand]);
   if (llvm::is_contained(group.rounded, made)) return made;
   return evaluates(group, op, operand) && is_16_bit(graph.type(made).dtype) ? made : ValueId();
@@ -67,8 +69,8 @@ public:
   explicit Unfolding(const Compilation& compilation)
       : graph_(compilation.rewritten), plan_(compilation.plan), result_{Graph(graph_.name())} {
     for (const Group& group : plan_.groups)
-      if (group.computed) {
-        const ComputedOperand& operand = *group.computed;
+      for (const Group* part = &group; part->computed; part = part->computed->tile.get()) {
+        const ComputedOperand& operand = *part->computed;
         elements_[operand.element] = graph_.type(operand.value).dtype;
         if (!operand.tile->reductions.empty()) running_.insert(operand.element);
       }
