@@ -168,7 +168,12 @@ bool Absorption::absorb(int matmuls, int producer) {
   if (!reason) reason = used_elsewhere(matmuls, producer, values);
   if (!reason) reason = join(matmuls, producer, values);
   if (!reason) return true;
-  for (const Operand& operand : read) apart_.push_back({operand.matmul, operand.value, *reason});
+  // Of an operand that a product computes, an earlier reason is known.
+  const bool says_least = llvm::any_of(partition_.sets()[producer].ops, [&](OpId op) {
+    return graph_.op(op).kind == OpKind::matmul;
+  });
+  for (const Operand& operand : read)
+    apart_.push_back({operand.matmul, operand.value, *reason, says_least});
   return false;
 }
 
