@@ -56,7 +56,7 @@ std::string description(const Graph& graph, const Group& group, const DeviceSpec
     text += fmt::format("\n{} {}", info(graph.op(op).kind).name.str(),
                         graph.type(graph.op(op).results[0]).text());
   text += accesses_text(graph, group);
-  for (const Group* tile : llvm::drop_begin(parts_of(group)))
+  for (const Group* tile : tiles_of(group))
     text += "\ncomputes " + points_text(*tile) + accesses_text(graph, *tile);
   return text;
 }

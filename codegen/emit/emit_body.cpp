@@ -25,8 +25,9 @@ public:
         functors_(context, body.frame, kStageCoordinates, reads, names_) {}
 
   void run();
-  /// Writes the tile of a computed operand as the struct `name`.
-  void run_tile(const ComputedTile& tile, const std::string& name);
+  /// Writes tile `number` of the computed operands. `before`: the struct of the tile before it,
+  /// which is its operand A; empty: none. Returns the tile's struct.
+  std::string run_tile(const ComputedTile& tile, size_t number, const std::string& before);
   /// The struct of a stage that yields results.
   const std::string& name_of(uint32_t stage) const { return names_.at(stage); }
 
@@ -63,10 +64,10 @@ private:
   const TileBody& body_;
   std::map<uint32_t, std::string> names_; ///< the structs of stages that yield results
   FunctorWriter functors_;
-  std::vector<std::string> types_;   ///< the types of the stages
-  uint32_t number_ = 0;              ///< the number of the current stage
-  std::unique_ptr<BodyWriter> tile_; ///< that of the computed operand
-  size_t stores_ = 0;                ///< the number of stores so far
+  std::vector<std::string> types_;                 ///< the types of the stages
+  uint32_t number_ = 0;                            ///< the number of the current stage
+  std::vector<std::unique_ptr<BodyWriter>> tiles_; ///< those of the computed operands
+  size_t stores_ = 0;                              ///< the number of stores so far
 };
 
 /// The functor of `value`. It gets the name `wanted`, unless a slot holds the value.
@@ -115,7 +116,7 @@ void BodyWriter::write(const ReduceStage& stage, const std::string& note) {
 }
 
 void BodyWriter::write(const CarriedStage& stage, const std::string&) {
-  const std::string& name = names_[number_] = tile_->name_of(stage.stage);
+  const std::string& name = names_[number_] = tiles_.back()->name_of(stage.stage);
   types_.push_back(fmt::format("Carried<{}>", name));
 }
 
@@ -196,11 +197,16 @@ void BodyWriter::write_source() {
   }
   static const char* const names[] = {"MatrixA", "MatrixB", "SecondA", "SecondB"};
   std::vector<std::string> sources;
-  if (const ComputedTile* tile = computed_tile(body_)) {
-    tile_ = std::make_unique<BodyWriter>(out_, context_, tile->body, context_.numbers.tile_reads);
-    tile_->run_tile(*tile, "TileA");
-    write_operand_matrix(out_, context_, body_.mainloops.front().operands[1], 2, "MatrixB");
-    out_.line("using Source = typename V::template Mainloop<TileA, MatrixB>;");
+  if (body_.mainloops.front().a) {
+    std::string tile;
+    for (const auto& [number, computed] : llvm::enumerate(computed_tiles(body_))) {
+      tiles_.push_back(std::make_unique<BodyWriter>(out_, context_, computed->body,
+                                                    context_.numbers.tile_reads[number]));
+      tile = tiles_.back()->run_tile(*computed, number, tile);
+    }
+    write_operand_matrix(out_, context_, body_.mainloops.front().operands[1], tiles_.size() + 1,
+                         "MatrixB");
+    out_.line("using Source = typename V::template Mainloop<{}, MatrixB>;", tile);
     return;
   }
   for (size_t m = 0; m < body_.mainloops.size(); ++m) {
@@ -282,10 +288,12 @@ void BodyWriter::write_stages() {
   }
 }
 
-void BodyWriter::run_tile(const ComputedTile& tile, const std::string& name) {
+std::string BodyWriter::run_tile(const ComputedTile& tile, size_t number,
+                                 const std::string& before) {
   const Mainloop& product = body_.mainloops.front();
-  write_operand_matrix(out_, context_, product.operands[0], 0, "InnerA");
-  write_operand_matrix(out_, context_, product.operands[1], 1, "InnerB");
+  const std::string b = unique("InnerB"), name = unique("TileA");
+  if (number == 0) write_operand_matrix(out_, context_, product.operands[0], 0, "InnerA");
+  write_operand_matrix(out_, context_, product.operands[1], number + 1, b);
   write_stages();
   const std::string value = functor("Element", tile.element);
   std::vector<std::string> admits;
@@ -295,15 +303,18 @@ void BodyWriter::run_tile(const ComputedTile& tile, const std::string& name) {
     write_function(out_, "bool holds(const Params& p, i64 batch, i64 row, i64 col)",
                    spell_.all_of({condition}));
   }
-  out_.line("/// Operand A, computed step by step along K");
-  auto block = out_.block("struct " + unique(name), "};");
-  out_.line("using A = InnerA;");
-  out_.line("using B = InnerB;");
+  out_.line("/// Operand A, {}",
+            tile.resident ? "with all of its K" : "computed step by step along K");
+  auto block = out_.block("struct " + name, "};");
+  out_.line("using A = {};", before.empty() ? "InnerA" : before);
+  out_.line("using B = {};", b);
   write_number("depth", product.depth);
+  if (tile.resident) out_.line("static constexpr int kColumns = {};", *body_.columns.constant());
   out_.line("static constexpr int kSlots = {};", std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   out_.line("using Value = {};", value);
   write_list(out_, "using Admits = List<", admits, ">;");
+  return name;
 }
 
 void BodyWriter::run() {

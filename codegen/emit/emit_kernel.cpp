@@ -113,7 +113,13 @@ bool is_of_reduction(const Stage& stage) {
 
 std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
-  if (tile() && llvm::any_of(tile()->stages, is_of_reduction))
+  const auto reduces = [](const TileBody& body) {
+    return llvm::any_of(body.stages, is_of_reduction);
+  };
+  if (tile() &&
+      (reduces(*tile()) || llvm::any_of(computed_tiles(*tile()), [&](const ComputedTile* computed) {
+         return computed->resident && reduces(computed->body);
+       })))
     names.push_back("tile/reduce_stages.cuh");
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
@@ -161,9 +167,9 @@ std::string title(const Kernel& kernel) {
       if (reducer && ++words <= 3) text += "_" + info(reducer->op).name.str();
     }
   };
-  if (const ComputedTile* tile = computed_tile(*body)) {
+  for (const ComputedTile* tile : computed_tiles(*body)) {
     add_reductions(tile->body);
-    text += "_product";
+    if (tile == computed_tile(*body)) text += "_product";
   }
   add_reductions(*body);
   return text;

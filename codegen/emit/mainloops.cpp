@@ -40,19 +40,28 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   const MainloopKind kind = s.mainloop;
   const bool is_thirds = kind == MainloopKind::thirds;
   const bool is_tensor = kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard ||
-                         is_thirds || kind == MainloopKind::nested;
-  const bool has_ring = is_wgmma(kind) || kind == MainloopKind::nested_wgmma;
+                         is_thirds || kind == MainloopKind::nested ||
+                         kind == MainloopKind::resident;
+  const bool has_ring =
+      is_wgmma(kind) || kind == MainloopKind::nested_wgmma || kind == MainloopKind::resident_wgmma;
   const bool is_halves = kind == MainloopKind::halves;
   const bool is_staged_fma = kind == MainloopKind::staged_fma;
   const bool is_fma_guard = kind == MainloopKind::guard;
   const bool is_swapped = kind == MainloopKind::wgmma_swapped; // a warp has all rows
-  if (is_tensor || is_halves || is_fma_guard || (is_wgmma(kind) && !is_swapped))
+  if (is_tensor || is_halves || is_fma_guard || (is_wgmma(kind) && !is_swapped) ||
+      is_resident(kind))
     add("kWarpM", s.warp_m);
+  if (is_resident(kind)) {
+    add("kWidest", s.depth);
+    add("kNarrowest", narrowest_tile(kind));
+  }
   if (is_nested(kind))
     add("kDepth", s.depth);
-  else if (is_tensor || is_halves || is_fma_guard)
+  else if (!is_resident(kind) && (is_tensor || is_halves || is_fma_guard))
     add("kWarpN", s.warp_n);
-  if (!is_staged_fma && !is_fma_guard && kind != MainloopKind::nested)
+  if (s.slots_of_a > 0) add("kSlotsOfA", s.slots_of_a);
+  if (!is_staged_fma && !is_fma_guard && kind != MainloopKind::nested &&
+      kind != MainloopKind::resident)
     add(has_ring ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
   if (is_wgmma(kind)) add("kCluster", s.cluster);
@@ -62,6 +71,8 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kGroupRows", s.group_rows);
   if (!step.empty()) numbers.push_back(step);
   write_list(out, "static constexpr int ", numbers, ";");
+  if (kind == MainloopKind::resident_wgmma)
+    out.line("static constexpr bool kKeepsB = {};", s.keeps_b);
   if (is_wgmma(kind)) out.line("static constexpr bool kInBands = {};", s.in_bands);
   if (is_tensor)
     out.line("static constexpr Compute kCompute = Compute::{};", facts_of(s.compute).name);
@@ -84,6 +95,9 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::guard: return {"GuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::tensor_guard: return {"TensorGuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::nested: return {"NestedMainloop", "tile/nested_mainloop.cuh"};
+  case MainloopKind::resident: return {"ResidentMainloop", "tile/resident_mainloop.cuh"};
+  case MainloopKind::resident_wgmma:
+    return {"ResidentWgmmaMainloop", "tile/resident_wgmma_mainloop.cuh"};
   case MainloopKind::nested_wgmma: return {"NestedWgmmaMainloop", "tile/nested_wgmma_mainloop.cuh"};
   }
   llvm_unreachable("not a mainloop");

@@ -33,16 +33,15 @@ std::map<std::string, Expr> extents_of(const Kernel& kernel) {
   const auto& body = std::get<TileBody>(kernel.body);
   set(Coordinate::batch, body.batch);
   set(Coordinate::row, body.rows);
-  set(Coordinate::col, body.columns);
-  set(Coordinate::mn, max(body.rows, body.columns));
   Expr depth;
   for (const Mainloop& mainloop : body.mainloops) depth = max(depth, mainloop.depth);
-  if (const ComputedTile* tile = computed_tile(body)) {
-    // The columns of the tile are K of the product behind it.
-    set(Coordinate::col, max(body.columns, depth));
-    set(Coordinate::mn, max(max(body.rows, body.columns), depth));
+  Expr columns = body.columns;
+  for (const ComputedTile* tile : computed_tiles(body)) {
+    columns = max(columns, tile->body.columns);
     depth = max(depth, tile->body.mainloops.front().depth);
   }
+  set(Coordinate::col, columns);
+  set(Coordinate::mn, max(body.rows, columns));
   set(Coordinate::k, depth);
   return extents;
 }

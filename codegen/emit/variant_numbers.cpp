@@ -92,7 +92,8 @@ VariantNumbers::VariantNumbers(const Kernel& kernel) {
     return numbers;
   };
   reads = widths(body.frame);
-  if (const ComputedTile* tile = computed_tile(body)) tile_reads = widths(tile->body.frame);
+  for (const ComputedTile* tile : computed_tiles(body))
+    tile_reads.push_back(widths(tile->body.frame));
   for (const Stage& stage : body.stages)
     if (const auto* store = std::get_if<StoreStage>(&stage.step))
       stores.push_back(maker.store(*store));
@@ -116,7 +117,7 @@ std::vector<std::string> VariantNumbers::declarations(size_t v) const {
     llvm::for_each(operand.prologue, add);
   }
   llvm::for_each(reads, add);
-  llvm::for_each(tile_reads, add);
+  for (const auto& of_tile : tile_reads) llvm::for_each(of_tile, add);
   for (const StoreNumbers& store : stores) {
     add(store.vec);
     add(store.staged);

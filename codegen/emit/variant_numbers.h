@@ -28,11 +28,12 @@ struct StoreNumbers {
 struct VariantNumbers {
   explicit VariantNumbers(const Kernel& kernel);
 
-  std::vector<VariantNumber> reads;      ///< one per read of the stages' frame
-  std::vector<VariantNumber> tile_reads; ///< those of a computed operand's stages
-  std::vector<OperandNumbers> operands;  ///< in the order of matrix_operands()
-  std::vector<StoreNumbers> stores;      ///< one per storing stage, in order
-  VariantNumber per_row;                 ///< threads of a row of a kernel that packs
+  std::vector<VariantNumber> reads; ///< one per read of the stages' frame
+  /// Those of the stages of computed operands, tile by tile.
+  std::vector<std::vector<VariantNumber>> tile_reads;
+  std::vector<OperandNumbers> operands; ///< in the order of matrix_operands()
+  std::vector<StoreNumbers> stores;     ///< one per storing stage, in order
+  VariantNumber per_row;                ///< threads of a row of a kernel that packs
 
   /// The declarations of variant `v`, one line each.
   std::vector<std::string> declarations(size_t v) const;

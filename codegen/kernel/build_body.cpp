@@ -28,9 +28,11 @@ public:
         points_(sources_, body.frame, stage_coordinates(site.group)) {}
 
   void run();
-  /// Builds the stages of a computed operand's tile. Returns the expression of `element`, and in
-  /// `admits` the points where it is not 0.
-  PointExpr run_tile(ValueId element, std::vector<Condition>& admits);
+  /// Builds the stages of a tile that is computed along K. Returns the expression of `element`, and
+  /// in `admits` the points where it is not 0.
+  PointExpr run_streamed(ValueId element, std::vector<Condition>& admits);
+  /// Builds the stages of a tile with all of K. Returns the expression of `element`.
+  PointExpr run_resident(ValueId element);
   /// The stage that yields the results of each reduction.
   const std::map<OpId, uint32_t>& results() const { return results_; }
   /// Adds the results of the reductions of a computed operand, and applies its row factors.
@@ -54,8 +56,12 @@ private:
   void expand(uint32_t node);
   /// The tile-wide values that the evaluation of `targets` reaches. The walk ends at `stops`.
   Targets reached(llvm::ArrayRef<TileValue> targets, llvm::ArrayRef<TileValue> stops);
-  /// The target of each reduction, then of each write.
-  std::vector<TileValue> all_targets() const;
+  /// Puts the products into slots.
+  void begin();
+  /// The target of each write.
+  std::vector<TileValue> stored_targets() const;
+  /// Adds the stages of the reductions. `after`: the values that later stages evaluate.
+  void add_reductions(const std::vector<TileValue>& after);
   void hold(TileValue target, const Targets& needed_later);
   void hold_for_later(const Reduction& reduction, TileValue target,
                       llvm::ArrayRef<TileValue> later);
@@ -130,11 +136,15 @@ StageBuilder::Targets StageBuilder::reached(llvm::ArrayRef<TileValue> targets,
   return out;
 }
 
-std::vector<TileValue> StageBuilder::all_targets() const {
+void StageBuilder::begin() {
+  for (const Matmul& matmul : group_.matmuls)
+    slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
+  body_.tile_slots = static_cast<int>(slots_.size());
+}
+
+std::vector<TileValue> StageBuilder::stored_targets() const {
   std::vector<TileValue> targets;
-  targets.reserve(group_.reductions.size() + group_.writes.size());
-  for (const Reduction& reduction : group_.reductions)
-    targets.push_back(values_.source(reduction.op, 0));
+  targets.reserve(group_.writes.size());
   for (const Write& write : group_.writes)
     targets.push_back(write.read ? values_.read(*write.read) : TileValue::value(write.source));
   return targets;
@@ -202,9 +212,15 @@ void StageBuilder::add_reduction(const Reduction& r, TileValue target) {
        op_line(graph_, graph_.op(r.op))});
 }
 
-PointExpr StageBuilder::run_tile(ValueId element, std::vector<Condition>& admits) {
-  slots_.push_back(TileValue::value(graph_.op(group_.matmuls.front().op).results[0]));
-  body_.tile_slots = 1;
+PointExpr StageBuilder::run_resident(ValueId element) {
+  begin();
+  const TileValue target = TileValue::value(element);
+  add_reductions({target});
+  return evaluated(target);
+}
+
+PointExpr StageBuilder::run_streamed(ValueId element, std::vector<Condition>& admits) {
+  begin();
   for (const Reduction& r : group_.reductions) {
     const TileValue target = values_.source(r.op, 0);
     PointExpr value = evaluated(target);
@@ -252,12 +268,11 @@ void StageBuilder::add_store(size_t write, TileValue target) {
        value_name(graph_, value) + ": " + stored_text(graph_, value)});
 }
 
-void StageBuilder::run() {
-  add_merges();
-  for (const Matmul& matmul : group_.matmuls)
-    slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
-  body_.tile_slots = static_cast<int>(slots_.size());
-  const std::vector<TileValue> targets = all_targets();
+void StageBuilder::add_reductions(const std::vector<TileValue>& after) {
+  std::vector<TileValue> targets;
+  for (const Reduction& reduction : group_.reductions)
+    targets.push_back(values_.source(reduction.op, 0));
+  llvm::append_range(targets, after);
   auto later = llvm::ArrayRef(targets);
   for (const Reduction& reduction : group_.reductions) {
     const TileValue target = later.front();
@@ -265,8 +280,15 @@ void StageBuilder::run() {
     hold_for_later(reduction, target, later);
     add_reduction(reduction, target);
   }
+}
+
+void StageBuilder::run() {
+  add_merges();
+  begin();
+  const std::vector<TileValue> stored = stored_targets();
+  add_reductions(stored);
   if (group_.scan) add_scan(*group_.scan);
-  for (const auto& [write, target] : llvm::enumerate(later)) add_store(write, target);
+  for (const auto& [write, target] : llvm::enumerate(stored)) add_store(write, target);
 }
 
 MatrixOperand matrix_operand(const GroupSite& site, const BodyParameters& parameters,
@@ -308,7 +330,24 @@ void set_domain(const Group& group, TileBody& body) {
   body.columns = extent(group.domain.columns);
 }
 
-/// The tile of a computed operand. `stages` receives the stages of its reductions.
+/// The tile of a computed operand. `stages`: as of add_operands.
+ComputedTile build_tile(const GroupSite& site, const BodyParameters& parameters,
+                        std::map<OpId, uint32_t>& stages);
+
+/// Adds the operands of matmul `number` and its K. `stages` receives the stages whose results a
+/// computed operand carries along K.
+void add_operands(const GroupSite& site, const BodyParameters& parameters, const TileValues& values,
+                  size_t number, Mainloop& mainloop, std::map<OpId, uint32_t>& stages) {
+  const Group& group = site.group;
+  INGOT_ASSERT(!group.computed || group.matmuls.size() == 1);
+  if (group.computed)
+    mainloop.a = std::make_shared<ComputedTile>(build_tile(site, parameters, stages));
+  else
+    mainloop.operands[0] = matrix_operand(site, parameters, values, {number, 0});
+  mainloop.operands[1] = matrix_operand(site, parameters, values, {number, 1});
+  mainloop.depth = dim_expr(group.space.extent(group.matmuls[number].contraction));
+}
+
 ComputedTile build_tile(const GroupSite& site, const BodyParameters& parameters,
                         std::map<OpId, uint32_t>& stages) {
   const ComputedOperand& operand = *site.group.computed;
@@ -317,13 +356,13 @@ ComputedTile build_tile(const GroupSite& site, const BodyParameters& parameters,
   const TileValues values(site.graph, group);
   ComputedTile tile;
   set_domain(group, tile.body);
-  tile.body.mainloops.push_back({{matrix_operand(inner, parameters, values, {0, 0}),
-                                  matrix_operand(inner, parameters, values, {0, 1})},
-                                 dim_expr(group.space.extent(group.matmuls.front().contraction)),
-                                 nullptr});
+  tile.resident = operand.resident;
+  Mainloop& mainloop = tile.body.mainloops.emplace_back();
+  add_operands(inner, parameters, values, 0, mainloop, stages);
   StageBuilder builder(inner, parameters, values, tile.body);
-  tile.element = builder.run_tile(operand.element, tile.admits);
-  stages = builder.results();
+  tile.element = operand.resident ? builder.run_resident(operand.element)
+                                  : builder.run_streamed(operand.element, tile.admits);
+  if (!operand.resident) stages = builder.results();
   return tile;
 }
 
@@ -335,16 +374,8 @@ TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
   TileBody body;
   set_domain(group, body);
   std::map<OpId, uint32_t> carried;
-  for (const auto& [number, matmul] : llvm::enumerate(group.matmuls)) {
-    Mainloop& mainloop = body.mainloops.emplace_back();
-    INGOT_ASSERT(!group.computed || group.matmuls.size() == 1);
-    if (group.computed)
-      mainloop.a = std::make_shared<ComputedTile>(build_tile(site, parameters, carried));
-    else
-      mainloop.operands[0] = matrix_operand(site, parameters, values, {number, 0});
-    mainloop.operands[1] = matrix_operand(site, parameters, values, {number, 1});
-    mainloop.depth = dim_expr(group.space.extent(matmul.contraction));
-  }
+  for (size_t number = 0; number < group.matmuls.size(); ++number)
+    add_operands(site, parameters, values, number, body.mainloops.emplace_back(), carried);
   StageBuilder builder(site, parameters, values, body);
   if (group.computed) builder.take_operand(carried);
   builder.run();

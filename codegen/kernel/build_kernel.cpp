@@ -85,14 +85,22 @@ private:
   BodyParameters numbers_;
 };
 
+/// The outline's tiles stay as they are.
+void own_tiles(TileBody& body) {
+  for (Mainloop& mainloop : body.mainloops) {
+    if (!mainloop.a) continue;
+    mainloop.a = std::make_shared<ComputedTile>(*mainloop.a);
+    own_tiles(mainloop.a->body);
+  }
+}
+
 /// Completes an outline.
 class Completion {
 public:
   explicit Completion(const KernelSite& site)
       : site_(site), graph_(site.graph), group_(site.group), kernel_(site.outline),
         body_(std::get<TileBody>(kernel_.body)) {
-    for (Mainloop& mainloop : body_.mainloops) // the outline's tile stays as it is
-      if (mainloop.a) mainloop.a = std::make_shared<ComputedTile>(*mainloop.a);
+    own_tiles(body_);
   }
 
   Kernel run();
@@ -157,14 +165,16 @@ void Completion::add_packed(MatmulSide of) {
 }
 
 /// Adds the map of operand `number` in the order of matrix_operands, or takes that of the same
-/// matrix. A computed operand's tile has the first two.
+/// matrix. The first of computed tiles has two, others have one.
 void Completion::add_map(size_t number, MatrixOperand& operand) {
   const auto place = static_cast<uint32_t>(number);
-  const bool is_of_tile = group_.computed && number < 2;
+  auto tiles = tiles_of(group_);
+  std::reverse(tiles.begin(), tiles.end());
+  const size_t tile = number == 0 ? 0 : number - 1;
   const MatmulSide of =
-      group_.computed ? MatmulSide{0, is_of_tile ? place : 1} : MatmulSide{place / 2, place % 2};
+      tiles.empty() ? MatmulSide{place / 2, place % 2} : MatmulSide{0, number == 0 ? 0u : 1u};
   operand.mapping =
-      mapped_operand(graph_, is_of_tile ? *group_.computed->tile : group_, of, operand);
+      mapped_operand(graph_, tile < tiles.size() ? *tiles[tile] : group_, of, operand);
   if (const MatrixOperand* shared = shared_operand(body_, of); shared && shared->map) {
     operand.map = shared->map;
     return;

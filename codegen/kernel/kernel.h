@@ -296,9 +296,10 @@ struct TileBody {
   std::vector<Stage> stages;
 };
 
-/// Operand A of a mainloop that the kernel computes, step by step along K. The tile's domain has
-/// the batch and the rows of the kernel's; its columns are K. It stores nothing.
+/// Operand A of a mainloop that the kernel computes. The tile's domain has the batch and the rows
+/// of the kernel's; its columns are K. It stores nothing.
 struct ComputedTile {
+  bool resident = false; ///< the tile has all of K at once; else it is computed step by step
   TileBody body;
   PointExpr element; ///< over the tile's slots
   /// Comparisons of positions that hold where an element is not 0. The steps of a tile's rows in

@@ -16,7 +16,7 @@ constexpr int64_t kMostBlocks = 2147483647;
 /// True if the units of a kernel are tiles of the whole domain, not rows.
 bool has_tiles(const Schedule& s) {
   return s.skeleton == Skeleton::held || s.skeleton == Skeleton::specialised ||
-         is_nested(s.mainloop);
+         computes_operand(s.mainloop);
 }
 
 /// The parts of a row under the split skeleton, one per block.

@@ -5,6 +5,7 @@
 #include "codegen/device/sizes/tensor_boxes.h"
 #include "codegen/kernel/index_map.h"
 #include "codegen/kernel/packing.h"
+#include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/visit.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -109,7 +110,12 @@ namespace {
 struct OperandLines {
   int64_t lines, blocks = 1;
 };
-OperandLines lines_of(const Schedule& s, size_t number) {
+OperandLines lines_of(const TileBody& body, const Schedule& s, size_t number) {
+  if (s.mainloop == MainloopKind::resident_wgmma) {
+    const auto tiles = computed_tiles(body);
+    if (number == 0) return {s.tile_m};
+    return {number > tiles.size() ? s.tile_n : resident_columns(tiles[number - 1]->body, s)};
+  }
   if (s.mainloop == MainloopKind::nested_wgmma)
     return {number == 0 ? s.tile_m : number == 1 ? s.tile_k : s.tile_n};
   // The blocks of a cluster share B, and each copies a part of its columns.
@@ -137,13 +143,14 @@ TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, const O
 
 std::vector<VariantMap> tensor_maps(const Kernel& kernel, const Schedule& schedule) {
   std::vector<VariantMap> maps;
-  const auto operands = matrix_operands(std::get<TileBody>(kernel.body));
+  const auto& body = std::get<TileBody>(kernel.body);
+  const auto operands = matrix_operands(body);
   for (const auto& [number, operand] : llvm::enumerate(operands)) {
     if (!operand->map || schedule.operands[number].path != PathKind::mapped) continue;
     if (llvm::any_of(maps, [&](const auto& known) { return known.parameter == *operand->map; }))
       continue;
     const DType dtype = kernel.parameters[operand->from.parameter].dtype;
-    maps.push_back({*operand->map, tensor_map(kernel, *operand, lines_of(schedule, number)),
+    maps.push_back({*operand->map, tensor_map(kernel, *operand, lines_of(body, schedule, number)),
                     operand->mapping.first * size_of(dtype)});
   }
   return maps;

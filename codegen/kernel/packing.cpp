@@ -41,7 +41,9 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::thirds:
   case MainloopKind::wgmma_swapped:
   case MainloopKind::nested:
-  case MainloopKind::nested_wgmma: break;
+  case MainloopKind::nested_wgmma:
+  case MainloopKind::resident:
+  case MainloopKind::resident_wgmma: break;
   case MainloopKind::halves: return PackFormat::rows_of_halves;
   case MainloopKind::wgmma_halves:
   case MainloopKind::guard: return PackFormat::halves;

@@ -33,7 +33,7 @@ public:
         add(*operand, fetched.vec);
     }
     add(body.frame, s);
-    if (const ComputedTile* tile = computed_tile(body)) add(tile->body.frame, s);
+    for (const ComputedTile* tile : computed_tiles(body)) add(tile->body.frame, s);
     for (const Stage& stage : body.stages)
       if (const auto* store = std::get_if<StoreStage>(&stage.step))
         for (uint32_t parameter : store->parameters)

@@ -178,7 +178,8 @@ void KernelPrinter::print(const TileBody& body) {
   for (const Mainloop& mainloop : body.mainloops) {
     out_.line("  product over {}", mainloop.depth.text());
     if (mainloop.a) {
-      out_.line("  a computed along the product, tile by tile:");
+      out_.line("  a computed {}:",
+                mainloop.a->resident ? "whole" : "along the product, tile by tile");
       print(mainloop.a->body);
       out_.line("  element");
       print(mainloop.a->element, mainloop.a->body.frame);

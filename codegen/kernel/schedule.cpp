@@ -42,8 +42,8 @@ bool Schedule::cuts_like(const Schedule& other) const {
 bool Schedule::multiplies_like(const Schedule& other) const {
   const auto numbers = [](const Schedule& s) {
     return std::tie(s.mainloop, s.compute, s.tile_m, s.tile_n, s.tile_k, s.step_n, s.warp_m,
-                    s.warp_n, s.depth, s.slots, s.threads, s.promote_every, s.total_every,
-                    s.split_k, s.group_rows, s.cluster, s.packs_a, s.operands);
+                    s.warp_n, s.depth, s.slots, s.slots_of_a, s.keeps_b, s.threads, s.promote_every,
+                    s.total_every, s.split_k, s.group_rows, s.cluster, s.packs_a, s.operands);
   };
   return numbers(*this) == numbers(other);
 }
@@ -55,7 +55,16 @@ const char* instructions_of(const Schedule& s) {
   if (is_guard(s.mainloop)) return "guard";
   if (s.mainloop == MainloopKind::nested) return "nested mma";
   if (s.mainloop == MainloopKind::nested_wgmma) return "nested wgmma";
+  if (s.mainloop == MainloopKind::resident) return "resident mma";
+  if (s.mainloop == MainloopKind::resident_wgmma) return "resident wgmma";
   return s.uses_tensor_cores() ? "mma" : "simt";
+}
+
+const char* operand_text(const Schedule& s, size_t number) {
+  static const char* const of_nested[] = {"a of a", "b of a", "b"};
+  if (is_nested(s.mainloop)) return of_nested[number];
+  // The first of resident tiles has both operands, others have b.
+  return number == 0 || (number % 2 == 0 && !is_resident(s.mainloop)) ? "a" : "b";
 }
 
 } // namespace
@@ -71,12 +80,14 @@ std::string Schedule::text() const {
                        : skeleton == Skeleton::kept
                            ? fmt::format(" cluster {} slots {}", cluster, slots)
                            : "");
-  static const char* const of_one[] = {"a", "b"};
-  static const char* const of_nested[] = {"a of a", "b of a", "b"};
-  std::string paths = depth > 0 ? fmt::format(" depth {}", depth) : "";
+  std::string paths = is_nested(mainloop)     ? fmt::format(" depth {}", depth)
+                      : is_resident(mainloop) ? fmt::format(" widest {}", depth)
+                                              : "";
+  if (slots_of_a > 0)
+    paths += fmt::format(" stages-of-a {}{}", slots_of_a, keeps_b ? " keeps-b" : "");
   for (size_t i = 0; i < operands.size(); ++i)
-    paths += fmt::format(" {} {}*{}", depth > 0 ? of_nested[i] : of_one[i % 2],
-                         spelling(operands[i].path).str(), operands[i].vec);
+    paths += fmt::format(" {} {}*{}", operand_text(*this, i), spelling(operands[i].path).str(),
+                         operands[i].vec);
   return fmt::format("{} {} {}x{}x{} step {} warp {}x{} stages {} threads {}{} vec {}{}{}{}",
                      instructions_of(*this), facts_of(compute).name, tile_m, tile_n, tile_k, step_n,
                      warp_m, warp_n, slots, threads, paths, vec,

@@ -56,15 +56,26 @@ enum class MainloopKind : uint8_t {
   tensor_guard,  ///< the same, of scaled f16
   nested,        ///< tile/nested_mainloop.cuh; the kernel computes A
   nested_wgmma,  ///< tile/nested_wgmma_mainloop.cuh; the same on sm_90a
+  resident,      ///< tile/resident_mainloop.cuh; A is a tile with all of K
+  resident_wgmma ///< tile/resident_wgmma_mainloop.cuh; the same on sm_90a
 };
 /// True for the mainloops of the specialised skeleton.
 inline bool is_wgmma(MainloopKind kind) {
   return kind == MainloopKind::wgmma || kind == MainloopKind::wgmma_swapped ||
          kind == MainloopKind::wgmma_halves;
 }
-/// True if the kernel computes operand A of the product.
+/// True if the kernel computes operand A of the product along K.
 inline bool is_nested(MainloopKind kind) {
   return kind == MainloopKind::nested || kind == MainloopKind::nested_wgmma;
+}
+/// The same, whole.
+inline bool is_resident(MainloopKind kind) {
+  return kind == MainloopKind::resident || kind == MainloopKind::resident_wgmma;
+}
+inline bool computes_operand(MainloopKind kind) { return is_nested(kind) || is_resident(kind); }
+/// The least columns of the registers of a computed tile.
+inline int64_t narrowest_tile(MainloopKind kind) {
+  return kind == MainloopKind::resident_wgmma || kind == MainloopKind::nested_wgmma ? 64 : 32;
 }
 inline bool is_guard(MainloopKind kind) {
   return kind == MainloopKind::guard || kind == MainloopKind::tensor_guard;
@@ -101,7 +112,10 @@ struct Schedule {
   // The tile, in elements: 64 to 256 rows and 64 to 256 columns of a product; tile_k is the K of a
   // slot.
   int64_t tile_m = 1, tile_n = 1, tile_k = 1;
-  int64_t depth = 0;             ///< nested: the K of the inner product in shared memory
+  /// nested: the K of the inner product in shared memory. resident: the columns of the widest tile.
+  int64_t depth = 0;
+  int64_t slots_of_a = 0;        ///< resident_wgmma: slots of the first A's ring
+  bool keeps_b = false;          ///< resident_wgmma: each B is copied once and stays
   int64_t step_n = 1;            ///< the distance of tiles along the columns, at most tile_n
   int64_t threads = 256;         ///< threads of a block: whole warps, at most 1024
   int64_t min_blocks_per_sm = 1; ///< blocks for which the registers of an SM suffice
@@ -120,7 +134,8 @@ struct Schedule {
   int64_t staged_loads = 8;  ///< loads per thread in flight, for narrow vectors of a staged operand
   int64_t promote_every = 0; ///< products of a sum between promotions; 0: one chain
   int64_t total_every = 0;   ///< products of promoted sums before they move to a total; 0: never
-  llvm::SmallVector<OperandSchedule, 2> operands; ///< A and B of each matmul
+  /// A and B of each matmul. Of computed tiles, the first one's A and B, then each B.
+  llvm::SmallVector<OperandSchedule, 2> operands;
 
   // Loaded rows.
   RowThreads row_threads = RowThreads::along_columns;
@@ -144,7 +159,7 @@ struct Schedule {
   bool splits_k() const { return split_k > 1; }
   bool uses_tensor_cores() const {
     return mainloop == MainloopKind::tensor || mainloop == MainloopKind::thirds ||
-           is_nested(mainloop) || reads_packed(mainloop);
+           computes_operand(mainloop) || reads_packed(mainloop);
   }
   /// True if some threads only copy operands.
   bool is_specialised() const {

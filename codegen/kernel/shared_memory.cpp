@@ -63,6 +63,9 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
     return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, products * n, k, element));
   case MainloopKind::guard: return sizes::safe_bytes(m, n);
   case MainloopKind::nested: return sizes::nested_bytes(m, n, k, to_int(s.depth), element);
+  case MainloopKind::resident: return sizes::resident_bytes(m, to_int(s.depth), k, element);
+  case MainloopKind::resident_wgmma:
+    return sizes::resident_ring_bytes(m, to_int(s.depth), to_int(s.slots_of_a), slots);
   case MainloopKind::nested_wgmma:
     return sizes::nested_ring_bytes(m, n, k, to_int(s.depth), slots, element);
   }
@@ -89,6 +92,11 @@ int64_t ahead_bytes(const Kernel& kernel, const TileBody& body, const Schedule& 
 }
 
 } // namespace
+
+int64_t resident_columns(const TileBody& tile, const Schedule& s) {
+  return sizes::resident_columns(to_int(*tile.columns.constant()),
+                                 to_int(narrowest_tile(s.mainloop)));
+}
 
 int64_t state_bytes(const Reducer& reducer) { return state_bytes(reducer.op, reducer.dtype); }
 

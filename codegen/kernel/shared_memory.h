@@ -13,4 +13,7 @@ int64_t shared_bytes(const Kernel& kernel, const Schedule& schedule);
 /// Bytes of a reduction's state (math/reducers.cuh).
 int64_t state_bytes(const Reducer& reducer);
 
+/// The columns of the registers of a resident tile.
+int64_t resident_columns(const TileBody& tile, const Schedule& schedule);
+
 } // namespace ingot

@@ -75,7 +75,7 @@ void Traffic::add(const TileBody& body) {
       elements_[*operand->packed].add_once(kernel_.parameters[*operand->packed].elements);
     else
       add(*operand);
-  if (const ComputedTile* tile = computed_tile(body)) {
+  for (const ComputedTile* tile : computed_tiles(body)) {
     for (const MemoryRead& read : tile->body.frame.reads)
       elements_[read.parameter].add_once(read.elements);
     for (const GatherRead& gather : tile->body.frame.gathers)

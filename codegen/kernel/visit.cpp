@@ -4,6 +4,8 @@
 
 #include "codegen/kernel/index_map.h"
 
+#include <algorithm>
+
 namespace ingot {
 namespace {
 
@@ -101,8 +103,7 @@ template <class Operand, class Body> std::vector<Operand*> operands_of(Body& bod
   std::vector<Operand*> operands;
   for (auto& mainloop : body.mainloops) {
     if (mainloop.a)
-      for (Operand& operand : mainloop.a->body.mainloops.front().operands)
-        operands.push_back(&operand);
+      operands = operands_of<Operand>(mainloop.a->body);
     else
       operands.push_back(&mainloop.operands[0]);
     operands.push_back(&mainloop.operands[1]);
@@ -121,6 +122,14 @@ std::vector<MatrixOperand*> matrix_operands(TileBody& body) {
 
 const ComputedTile* computed_tile(const TileBody& body) {
   return body.mainloops.empty() ? nullptr : body.mainloops.front().a.get();
+}
+
+std::vector<const ComputedTile*> computed_tiles(const TileBody& body) {
+  std::vector<const ComputedTile*> tiles;
+  for (const ComputedTile* tile = computed_tile(body); tile; tile = computed_tile(tile->body))
+    tiles.push_back(tile);
+  std::reverse(tiles.begin(), tiles.end());
+  return tiles;
 }
 
 const PointExpr* value_of(const Stage& stage) {

@@ -18,6 +18,8 @@ std::vector<MatrixOperand*> matrix_operands(TileBody& body);
 
 /// The tile of the body's computed operand; null: none.
 const ComputedTile* computed_tile(const TileBody& body);
+/// That tile and the tiles before it, in the order in which they are computed.
+std::vector<const ComputedTile*> computed_tiles(const TileBody& body);
 
 /// The expression that a stage evaluates at each point; null: none.
 const PointExpr* value_of(const Stage& stage);

@@ -19,7 +19,8 @@ namespace ingot {
 /// Limits on the numbers of a module, far above those that compiles need.
 inline constexpr int64_t kMostAlignment = 256; ///< alignment of every memory, promised by callers
 inline constexpr int kMostExprStack = 64;      ///< pending values while an expression is evaluated
-inline constexpr size_t kMostTensorMaps = 4;   ///< of a variant: both operands of two matmuls
+/// Of a variant: the operands of 23 products in a row. A map takes 128 bytes of a launch's 4 KB.
+inline constexpr size_t kMostTensorMaps = 24;
 inline constexpr int64_t kMostBoxExtent = 256; ///< CUDA's limit on each extent of a box
 
 /// The value of a kernel parameter: 8 bytes with a device pointer or an int64, or a tensor map.

@@ -39,7 +39,9 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:
-  case MainloopKind::nested_wgmma: break; // no tuner chooses them
+  case MainloopKind::nested_wgmma:
+  case MainloopKind::resident:
+  case MainloopKind::resident_wgmma: break; // no tuner chooses them
   }
   llvm_unreachable("not a mainloop");
 }
@@ -87,7 +89,9 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:
-  case MainloopKind::nested_wgmma: break;
+  case MainloopKind::nested_wgmma:
+  case MainloopKind::resident:
+  case MainloopKind::resident_wgmma: break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})
     for (int64_t tile_n : {64, 128, 256})

@@ -87,7 +87,7 @@ ScheduleChoice choice_of(const Schedule& s) {
   choice.tile_n = s.tile_n;
   choice.group_rows = s.group_rows;
   choice.split_k = s.splits_k() ? 0 : 1;
-  if (is_wgmma(s.mainloop)) {
+  if (s.is_specialised()) {
     choice.warp_m = s.warp_m;
     choice.tile_k = s.tile_k;
     choice.wgmma = s.slots;

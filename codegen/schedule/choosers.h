@@ -41,7 +41,13 @@ std::vector<std::vector<Schedule>> kept_candidates(const ScheduleSite& site,
                                                    llvm::ArrayRef<Schedule> streamed,
                                                    const ScheduleChoice& choice);
 
+/// The most parts of K, the least K of a part, and the most tiles times parts.
+struct SplitLimits {
+  int64_t parts, depth, blocks;
+};
+/// Those of a product whose operands are in memory.
+SplitLimits split_limits(const ScheduleSite& site, const Schedule& schedule);
 /// Splits K if that fills the machine.
-void choose_split(const ScheduleSite& site, Schedule& schedule);
+void choose_split(const ScheduleSite& site, const SplitLimits& limits, Schedule& schedule);
 
 } // namespace ingot

@@ -107,14 +107,20 @@ public:
     cost_.memory = transferred() / (kBusy * device_.bytes_per_second);
     const double lanes = device_.f32_flops / 2; // a multiply-add counts as two
     const auto of = [&](const Expr& expr) { return value(expr); };
+    const double parts = value(split_parts(body_, s_));
     cost_.stages = stage_instructions(kernel_, of) / (kIssue * lanes);
     if (s_.skeleton == Skeleton::kept)
       kept_rows();
     else if (is_nested(s_.mainloop))
-      add_nested({std::max(1.0, value(tile_count(body_, s_))), value(body_.mainloops.front().depth),
+      add_nested({std::max(1.0, value(tile_count(body_, s_))) * parts,
+                  value(body_.mainloops.front().depth) / parts, parts,
                   static_cast<double>(s_.tile_n + s_.depth), blocks_per_sm(), resident_share(),
                   bytes_read(kernel_, computed_tile(body_)->body)},
                  s_, device_, cost_);
+    else if (is_resident(s_.mainloop))
+      add_resident({std::max(1.0, value(tile_count(body_, s_))), resident_area(body_, s_, of),
+                    blocks_per_sm(), resident_share()},
+                   s_, device_, cost_);
     else if (body_.mainloops.empty())
       rows();
     else

@@ -2,6 +2,9 @@
 // See cost_nested.h.
 #include "codegen/schedule/cost_nested.h"
 
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/visit.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +21,14 @@ constexpr double kShorterOfThree = 0.02; ///< with three warpgroups
 // With a bias of each head, the same take 0.149 and 0.146 ms more in f16, and 0.35 by wgmma in
 // bf16.
 constexpr double kRead = 0.036e-9; ///< of an SM, for a byte that stages read
+
+// Decoding by mma.sync in bf16, 32 heads over 8 of 8192 keys and 128 columns: 0.0235 ms for one
+// sequence by 32 parts, 0.048 for four by 8.
+constexpr double kJoining = 6e-6;       ///< from a part's last product to the last block's sums
+constexpr double kJoiningPart = 0.2e-6; ///< a block adds a part
+
+/// The blocks that share an SM which has so many tiles. One alone has the SM's rate.
+double blocks_under_way(double of_sm, double most) { return std::clamp(of_sm, 1.0, most); }
 
 /// Copies arrive beside products and stages, from memory too.
 double wgmma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec& device,
@@ -48,11 +59,42 @@ double mma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec& 
   cost.cache = copied / device.l2_bytes_per_second;
   const double steps = work.tiles / static_cast<double>(device.sm_count) / work.blocks *
                        std::ceil(work.depth / static_cast<double>(s.tile_k));
-  return std::max(
-      {cost.products + kStagesBeside * cost.stages, cost.shared, cost.cache, steps * kArrival});
+  return std::max({cost.products + kStagesBeside * cost.stages, cost.shared, cost.cache,
+                   cost.memory, steps * kArrival});
 }
 
 } // namespace
+
+double resident_area(const TileBody& body, const Schedule& s,
+                     llvm::function_ref<double(const Expr&)> value) {
+  double area = value(body.mainloops.front().depth) * static_cast<double>(s.tile_n);
+  for (const ComputedTile* tile : computed_tiles(body))
+    area += value(tile->body.mainloops.front().depth) *
+            static_cast<double>(resident_columns(tile->body, s));
+  return area;
+}
+
+void add_resident(const ResidentWork& work, const Schedule& s, const DeviceSpec& device,
+                  KernelCost& cost) {
+  const bool is_mma = s.mainloop == MainloopKind::resident;
+  const double m = static_cast<double>(s.tile_m), of_sm = work.tiles / device.sm_count;
+  const double rate = is_mma ? kBusy * device.mma_flops * work.share : kWgmma * device.tensor_flops;
+  cost.products = 2 * work.tiles * m * work.area / rate;
+  const double readers = is_mma ? static_cast<double>(s.threads) / 32 : m / 64;
+  cost.shared = 2 * work.tiles * readers * work.area / device.shared_bytes_per_second;
+  const double copied = s.keeps_b ? 0 : 2 * work.tiles * work.area;
+  cost.cache = copied / device.l2_bytes_per_second;
+  // Warpgroups with tiles of their own hide one another's stages.
+  const double beside = is_mma ? kStagesBeside : m > 128 ? kShorterOfThree : kShorterBeside;
+  const double longer = std::max(cost.products, cost.stages);
+  const double shorter = std::min(cost.products, cost.stages);
+  const double busy = std::max({longer + beside * shorter, cost.shared, cost.cache, cost.memory});
+  const double of_unit = of_sm / blocks_under_way(of_sm, work.blocks);
+  const double rounds = std::ceil(of_unit);
+  cost.idle = busy * (rounds / of_unit - 1);
+  cost.exposed = busy - cost.products + (is_mma ? rounds : 1) * kFill;
+  cost.seconds = cost.products + cost.exposed + cost.idle;
+}
 
 void add_nested(const NestedWork& work, const Schedule& s, const DeviceSpec& device,
                 KernelCost& cost) {
@@ -61,12 +103,13 @@ void add_nested(const NestedWork& work, const Schedule& s, const DeviceSpec& dev
       is_mma ? mma_seconds(work, s, device, cost) : wgmma_seconds(work, s, device, cost);
   cost.exposed = kRead * work.reads * work.tiles * static_cast<double>(s.tile_m) * work.depth /
                  static_cast<double>(device.sm_count);
-  const double of_unit = work.tiles / (static_cast<double>(device.sm_count) * work.blocks);
+  const double of_sm = work.tiles / static_cast<double>(device.sm_count);
+  const double of_unit = of_sm / blocks_under_way(of_sm, work.blocks);
   const double rounds = std::ceil(of_unit);
   cost.idle = busy * (rounds / of_unit - 1);
   cost.exposed += busy - cost.products + rounds * kFill;
-  // By wgmma, memory is among the units that are busy.
-  cost.seconds = cost.products + cost.exposed + cost.idle + (is_mma ? cost.memory : 0);
+  if (work.parts > 1) cost.exposed += kJoining + kJoiningPart * work.parts;
+  cost.seconds = cost.products + cost.exposed + cost.idle;
 }
 
 } // namespace ingot

@@ -91,7 +91,8 @@ Counts results_of(const ReduceStage& reduce, const Counts& domain) {
   return domain;
 }
 
-double of_stages(const TileBody& body, const Counts& domain) {
+/// `behind`: an expression that is evaluated behind the stages; null: none.
+double of_stages(const TileBody& body, const Counts& domain, const PointExpr* behind = nullptr) {
   StepCounter counter(body.frame, kStageCoordinates, domain);
   double sum = 0;
   for (const auto& [number, stage] : llvm::enumerate(body.stages)) {
@@ -110,7 +111,7 @@ double of_stages(const TileBody& body, const Counts& domain) {
       counter.set_results(index, domain);
     }
   }
-  return sum;
+  return sum + (behind ? counter.instructions(*behind) : 0);
 }
 
 Counts domain_of(const TileBody& body, llvm::function_ref<double(const Expr&)> value) {
@@ -140,12 +141,10 @@ double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const 
         add_operand(mainloop.operands[side], {points[0], points[1 + side], value(mainloop.depth)});
   };
   for (const Mainloop& mainloop : body.mainloops) add_product(mainloop, domain);
-  if (const ComputedTile* tile = computed_tile(body)) {
+  for (const ComputedTile* tile : computed_tiles(body)) {
     const Counts points = domain_of(tile->body, value);
-    sum += of_stages(tile->body, points);
+    sum += of_stages(tile->body, points, &tile->element);
     add_product(tile->body.mainloops.front(), points);
-    StepCounter counter(tile->body.frame, kStageCoordinates, points);
-    sum += counter.instructions(tile->element);
   }
   return sum;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of products whose operand A the kernel computes. See choosers.h.
 #include "codegen/kernel/index_map.h"
-#include "codegen/kernel/mapping.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/visit.h"
 #include "codegen/kernel/widths.h"
-#include "codegen/schedule/choosers.h"
+#include "codegen/schedule/computed.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,41 +13,25 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWidest = 256;        ///< columns of a tile, and the K of the inner product
-constexpr int64_t kNarrowest = 32;      ///< tiles of operands are at least as wide
-constexpr int64_t kWideSums = 128;      ///< columns of which a warp of 32 rows still has the sums
-constexpr int64_t kWgmmaNarrowest = 64; ///< columns of a tile by wgmma, and a line of its k
+constexpr int64_t kNarrowest = 32; ///< tiles of operands are at least as wide
+// A part takes a block two microseconds or more, and a block adds four parts of a few rows in one.
+constexpr int64_t kMostParts = 32;
+constexpr int64_t kLeastDepth = 256; ///< of a part
+constexpr int64_t kWideSums = 128;   ///< columns of which a warp of 32 rows still has the sums
 
 /// A power of two that holds an extent; none: it is unknown or too large.
 std::optional<int64_t> width_for(const Expr& extent) {
   const auto fixed = extent.constant();
-  if (!fixed || *fixed > kWidest) return std::nullopt;
+  if (!fixed || *fixed > kWidestTile) return std::nullopt;
   return std::max<int64_t>(kNarrowest, static_cast<int64_t>(llvm::PowerOf2Ceil(*fixed)));
 }
 
-/// True if the stages of a computed tile read memory.
-bool reads_memory(const TileBody& tile) {
-  return !tile.frame.reads.empty() || !tile.frame.gathers.empty();
-}
-
-OperandSchedule operand_schedule(const Kernel& kernel, const MatrixOperand& operand) {
-  const int64_t size = size_of(kernel.parameters[operand.from.parameter].dtype);
-  const IndexMap& map = operand.from.map;
-  OperandSchedule result;
-  result.vec = map.contiguous == Coordinate::batch ? 1 : map.widest(kWidestAccess / size);
-  const bool is_copied = operand.prologue.empty() && result.vec * size == kWidestAccess;
-  result.path = is_copied ? PathKind::direct : PathKind::staged;
-  return result;
-}
-
-/// The columns of a tile, and the K of the inner product with its padding.
+/// The type of the products, the columns of a tile, and the K of the inner product with its
+/// padding.
 struct NestedShape {
+  DType type;
   int64_t columns, depth;
 };
-
-DType type_of(const Graph& graph, const Group& group) {
-  return graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype;
-}
 
 /// True if reductions run along the product's K.
 bool reduces(const TileBody& tile) {
@@ -59,11 +42,8 @@ bool reduces(const TileBody& tile) {
 
 llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
   const auto& body = std::get<TileBody>(site.kernel.body);
-  const DType type = type_of(site.graph, site.group);
-  if (!is_16_bit(type) || type_of(site.graph, *site.group.computed->tile) != type)
-    return make_error(ErrorCode::unsupported,
-                      "a product that computes an operand, and the product of that operand, have "
-                      "one 16-bit type");
+  auto type = type_of_products(site);
+  if (!type) return type.takeError();
   // Blocks do not share K, which may be long. Kernels of their own do, and store one product.
   const TileBody& tile = computed_tile(body)->body;
   if (!reduces(tile) && !body.mainloops.front().depth.constant())
@@ -76,8 +56,8 @@ llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
         ErrorCode::unsupported,
         "a product that computes an operand has at most {} columns, and the operand's "
         "product a K of at most {}",
-        kWidest, kWidest);
-  return NestedShape{*columns, *depth};
+        kWidestTile, kWidestTile);
+  return NestedShape{*type, *columns, *depth};
 }
 
 /// The rows of a warp, by mma.sync. The sums of 32 rows and more than 64 columns leave registers
@@ -96,13 +76,8 @@ int64_t rows_of_warp(const ScheduleSite& site, const NestedShape& shape) {
 }
 
 /// The numbers that both families share.
-Schedule nested_schedule(const ScheduleSite& site, const NestedShape& shape) {
-  Schedule s;
-  s.compute = type_of(site.graph, site.group) == DType::f16 ? ComputeType::f16 : ComputeType::bf16;
-  s.slots = 2;
-  s.group_rows = 1;
-  s.vec = 2;
-  s.staged_stores = true;
+Schedule nested_schedule(const NestedShape& shape) {
+  Schedule s = computed_schedule(shape.type);
   s.tile_n = s.step_n = s.warp_n = shape.columns;
   s.depth = shape.depth;
   return s;
@@ -111,8 +86,9 @@ Schedule nested_schedule(const ScheduleSite& site, const NestedShape& shape) {
 /// The product by `groups` warpgroups on sm_90a, whose operands are mapped; none: it is not legal.
 std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& shape, int groups) {
   const auto& body = std::get<TileBody>(site.kernel.body);
+  const int64_t narrowest = narrowest_tile(MainloopKind::nested_wgmma);
   Schedule s = nested_schedule(
-      site, {std::max(shape.columns, kWgmmaNarrowest), std::max(shape.depth, kWgmmaNarrowest)});
+      {shape.type, std::max(shape.columns, narrowest), std::max(shape.depth, narrowest)});
   s.skeleton = Skeleton::nested_specialised;
   s.mainloop = MainloopKind::nested_wgmma;
   s.threads = (groups + 1) * sizes::kWarpgroup;
@@ -126,25 +102,19 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& sh
   // The sums of both products, and the operands of stages, are in registers.
   const bool is_full = s.tile_n > 64 && reads_memory(tile);
   s.tile_k = is_full || std::max(s.tile_n, s.depth) > 128 ? 64 : 128;
-  for (const Expr& extent : {body.batch, body.rows, tile.columns}) // copies count in 32 bits
-    if (extent.constant().value_or(0) > INT32_MAX) return std::nullopt;
-  for (const MatrixOperand* operand : matrix_operands(body)) {
-    if (!can_map(site.kernel, *operand, s.compute)) return std::nullopt;
-    const int64_t size = size_of(site.kernel.parameters[operand->from.parameter].dtype);
-    s.operands.push_back({PathKind::mapped, kWidestAccess / size});
-  }
-  s.shared_bytes = shared_bytes(site.kernel, s);
-  return s.shared_bytes <= site.device.shared_per_block ? std::optional(s) : std::nullopt;
+  if (tile.columns.constant().value_or(0) > INT32_MAX) return std::nullopt; // as set_mapped
+  return set_mapped(site, s) ? std::optional(s) : std::nullopt;
 }
 
 } // namespace
 
 llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  if (computed_tile(body)->resident) return choose_resident_schedules(site);
   auto shape = nested_shape(site);
   if (!shape) return shape.takeError();
-  const auto& body = std::get<TileBody>(site.kernel.body);
   const TileBody& tile = computed_tile(body)->body;
-  Schedule s = nested_schedule(site, *shape);
+  Schedule s = nested_schedule(*shape);
   s.skeleton = Skeleton::nested;
   s.mainloop = MainloopKind::nested;
   s.threads = 128;
@@ -152,13 +122,16 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
     s.warp_m = of_warp;
     s.tile_m = of_warp * s.threads / 32;
   };
-  set_rows(rows_of_warp(site, *shape));
-  if (assumed(tile_count(body, s)) < site.device.sm_count) set_rows(16);
+  set_rows(16);
+  choose_split(site, {kMostParts, kLeastDepth, site.device.sm_count * 2}, s);
+  const bool fills = assumed(tile_count(body, s)) >= 2 * site.device.sm_count;
+  // Parts meet in tiles of one size, whichever variant a launch takes.
+  if (!s.splits_k() && fills) set_rows(rows_of_warp(site, *shape));
   // Small sums leave registers for more columns of the computed tile.
   const bool is_small = s.tile_n <= 64 && s.depth <= 64 && !reads_memory(tile);
   s.tile_k = is_small ? 128 : 64;
   for (const MatrixOperand* operand : matrix_operands(body))
-    s.operands.push_back(operand_schedule(site.kernel, *operand));
+    s.operands.push_back(copied_operand(site.kernel, *operand));
   const int64_t bytes =
       sizes::nested_bytes(static_cast<int>(s.tile_m), static_cast<int>(s.tile_n),
                           static_cast<int>(s.tile_k), static_cast<int>(s.depth), 2);
@@ -171,6 +144,7 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   general.tile_k = 64;
   general.warp_m = 16; // staged operands take registers
   general.tile_m = general.warp_m * general.threads / 32;
+  INGOT_ASSERT(!s.splits_k() || general.tile_m == s.tile_m);
   general.min_blocks_per_sm = 1;
   if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
   return std::vector{s, general};
@@ -179,21 +153,15 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
 std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
                                                      llvm::ArrayRef<Schedule> usual) {
   if (site.options.family == Family::sm_80) return {};
-  const auto shape = llvm::cantFail(nested_shape(site)); // the usual ones are legal
+  if (computed_tile(std::get<TileBody>(site.kernel.body))->resident)
+    return resident_candidates(site, usual);
+  const auto shape = llvm::cantFail(nested_shape(site));   // the usual ones are legal
+  std::vector<Schedule> whole(usual.begin(), usual.end()); // variants split K alike
+  for (Schedule& s : whole) s.split_k = 1;
   std::vector<std::vector<Schedule>> candidates;
-  for (int groups : {3, 2}) {
-    const auto mapped = by_wgmma(site, shape, groups);
-    if (!mapped) continue;
-    std::vector<Schedule> variants = {*mapped};
-    if (staging_needs_sizes(site.kernel, *mapped)) {
-      variants.push_back(*mapped);
-      variants.back().staged_stores = false;
-      variants.back().shared_bytes = shared_bytes(site.kernel, variants.back());
-    }
-    // Tensors that no map may describe.
-    llvm::append_range(variants, usual);
-    candidates.push_back(std::move(variants));
-  }
+  for (int groups : {3, 2})
+    if (const auto mapped = by_wgmma(site, shape, groups))
+      candidates.push_back(with_usual(site, *mapped, whole));
   return candidates;
 }
 

@@ -398,7 +398,10 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:
-  case MainloopKind::nested_wgmma: llvm_unreachable("made from schedules of sm_80 for one product");
+  case MainloopKind::nested_wgmma:
+  case MainloopKind::resident:
+  case MainloopKind::resident_wgmma:
+    llvm_unreachable("made from schedules of sm_80 for one product");
   case MainloopKind::tensor:
     const int64_t multiple = step_demand(group_.reductions).multiple;
     const bool shares = shares_rows_ || s.splits_k();
@@ -418,7 +421,7 @@ llvm::Expected<std::vector<Schedule>> ProductChooser::run() {
   if (auto error = choose_compute(fast)) return error;
   if (auto error = choose_tile(fast)) return error;
   choose_operands(fast);
-  if (choice_.split_k != 1) choose_split(site_, fast);
+  if (choice_.split_k != 1) choose_split(site_, split_limits(site_, fast), fast);
   copy_to_fmas(fast);
   if (choice_.tile_n == 0)
     if (const auto wide = widened(fast)) fast = *wide;

@@ -23,14 +23,18 @@ static_assert(kMostPartsOfK <= 256,
 
 } // namespace
 
-void choose_split(const ScheduleSite& site, Schedule& s) {
+SplitLimits split_limits(const ScheduleSite& site, const Schedule& s) {
+  const bool slow = !s.uses_tensor_cores() || s.promote_every > 0;
+  return {kMostPartsOfK, slow ? kFmaDepth : kTensorDepth, site.device.sm_count};
+}
+
+void choose_split(const ScheduleSite& site, const SplitLimits& limits, Schedule& s) {
   if (site.kernel.program == ProgramKind::prepare) return; // state belongs to launches
   const auto& body = std::get<TileBody>(site.kernel.body);
   Schedule split = s;
-  split.split_k = kMostPartsOfK;
-  const bool slow = !s.uses_tensor_cores() || s.promote_every > 0;
-  split.split_depth = slow ? kFmaDepth : kTensorDepth;
-  split.split_blocks = site.device.sm_count;
+  split.split_k = limits.parts;
+  split.split_depth = limits.depth;
+  split.split_blocks = limits.blocks;
   // Uses the most parts that any sizes give: a named extent may be small in the domain and large in
   // the contraction.
   constexpr int64_t kLongest = int64_t{1} << 20;

@@ -233,7 +233,7 @@ bool set_cluster(const ScheduleSite& site, Schedule& s) {
 
 /// Splits K; false if that does not fill the machine, or is not legal.
 bool set_split(const ScheduleSite& site, Schedule& s) {
-  choose_split(site, s);
+  choose_split(site, split_limits(site, s), s);
   // Warpgroups that take turns pass over slots of equal tiles.
   return s.splits_k() && s.tiles_at_a_time() == 1 && site.group.matmuls.size() == 1;
 }

@@ -35,15 +35,19 @@ private:
            !partition_.sets()[set].stored;
   }
   void visit(ValueId value);
-  void add_product(OpId op);
-  void leave(OpId op);
+  void choose_product();
+  void find_behind(OpId product);
+  void check_ops();
+  bool has_all_of_k() const;
+  void choose_form();
+  bool stream(OpId reduction);
   void peel_factors();
   bool is_of_rows(ValueId value) const;
   bool is_zero(ValueId value) const;
   std::optional<uint32_t> linear_operand(const Op& op) const;
   bool follows_product(OpId op) const { return behind_.count(op) != 0; }
   void find_ops();
-  std::optional<Reason> check_reduced() const;
+  bool runs_along_k() const;
   std::optional<Reason> check_uses() const;
   std::vector<int> find_readers() const;
 
@@ -53,66 +57,79 @@ private:
   const OpId matmul_;
   const int own_;
   bool is_prepared_ = false;
-  std::optional<OpId> product_, reduction_;
+  std::optional<OpId> product_;
+  std::optional<OpId> reduction_; ///< the one that runs along K
   std::set<OpId> visited_;
-  std::set<OpId> behind_; ///< visited ops that depend on the product, and the product
+  std::vector<OpId> products_; ///< those visited, sorted
+  std::set<OpId> behind_;      ///< visited ops that depend on the product, and the product
   OperandTile tile_;
-  std::vector<int> sets_;
+  std::vector<int> sets_; ///< those of `behind_`
   std::optional<Reason> reason_;
 };
 
 /// Visits the ops that compute `value`, back to products and to memory. Ends at more ops than a
 /// kernel has.
 void TileSearch::visit(ValueId value) {
-  struct Open {
-    OpId op;
-    size_t next = 0; ///< the operand to visit next
-  };
-  std::vector<Open> open;
+  std::vector<OpId> open;
   const auto enter = [&](OpId op) {
     if (!is_made_here(op) || !visited_.insert(op).second) return;
-    if (graph_.op(op).kind == OpKind::matmul)
-      add_product(op);
-    else
-      open.push_back({op});
+    (graph_.op(op).kind == OpKind::matmul ? products_ : open).push_back(op);
   };
   enter(graph_.value(value).op);
-  while (!open.empty() && !reason_) {
+  while (!open.empty()) {
     if (static_cast<int64_t>(visited_.size()) > partition_.limits().most_ops) {
       reason_ = refusals::too_many_ops(partition_.limits().most_ops);
-      return;
+      break;
     }
-    const OpId op = open.back().op;
-    const auto& operands = graph_.op(op).operands;
-    if (open.back().next < operands.size()) {
-      enter(graph_.value(partition_.reached(op, operands[open.back().next++])).op);
-      continue;
-    }
+    const OpId op = open.back();
     open.pop_back();
-    leave(op);
+    for (ValueId operand : graph_.op(op).operands)
+      enter(graph_.value(partition_.reached(op, operand)).op);
+  }
+  llvm::sort(products_);
+}
+
+/// Chooses the product of the tile: the last one whose kernels compute no other. The results of the
+/// others are in memory.
+void TileSearch::choose_product() {
+  for (OpId product : llvm::reverse(products_)) {
+    find_behind(product);
+    const bool is_alone = llvm::none_of(products_, [&](OpId other) {
+      return other != product && llvm::is_contained(sets_, partition_.set_of(other));
+    });
+    if (is_alone) return;
+  }
+  reason_ = refusals::third_matmul(graph_, products_.back());
+}
+
+void TileSearch::find_behind(OpId product) {
+  product_ = product;
+  behind_ = {product};
+  for (OpId op : visited_) // operands first
+    if (llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
+          return behind_.count(graph_.value(partition_.reached(op, operand)).op) != 0;
+        }))
+      behind_.insert(op);
+  std::set<int> kernels;
+  for (OpId op : behind_) kernels.insert(partition_.set_of(op));
+  sets_.assign(kernels.begin(), kernels.end());
+}
+
+/// Checks the ops behind the product one by one.
+void TileSearch::check_ops() {
+  for (OpId op : behind_) {
+    const OpClass op_class = info(graph_.op(op).kind).op_class;
+    if (op_class != OpClass::reduce && op_class != OpClass::elementwise && op != *product_)
+      reason_ = refusals::operand_not_elementwise(graph_, matmul_, op);
   }
 }
 
-void TileSearch::add_product(OpId op) {
-  if (product_) reason_ = refusals::third_matmul(graph_, op);
-  product_ = op;
-  behind_.insert(op);
-}
-
-/// Notes an op whose operands are visited.
-void TileSearch::leave(OpId op) {
-  const bool is_behind = llvm::any_of(graph_.op(op).operands, [&](ValueId operand) {
-    return behind_.count(graph_.value(partition_.reached(op, operand)).op) != 0;
-  });
-  if (!is_behind) return;
-  behind_.insert(op);
-  const OpClass op_class = info(graph_.op(op).kind).op_class;
-  if (op_class == OpClass::reduce) {
-    if (reduction_) reason_ = refusals::cannot_run(graph_, op);
-    reduction_ = op;
-  } else if (op_class != OpClass::elementwise) {
-    reason_ = refusals::operand_not_elementwise(graph_, matmul_, op);
-  }
+/// True if a tile holds all of K.
+bool TileSearch::has_all_of_k() const {
+  const Op& op = graph_.op(matmul_);
+  const Shape& a = graph_.type(op.operands[0]).shape;
+  const Dim& k = graph_.attributes<MatmulAttributes>(op).transpose_a ? a[a.size() - 2] : a.back();
+  return k.is_fixed() && k.fixed() <= partition_.limits().widest_segment;
 }
 
 /// True for numbers, and for values that a broadcast repeats along K.
@@ -157,18 +174,18 @@ void TileSearch::peel_factors() {
   }
 }
 
-/// Collects the ops of the tile: those that depend on the product, and those of the same kernels
-/// that they read.
+/// Collects the ops of the tile: those that depend on the product, those of the same kernels that
+/// they read, and those that compute the product's operand.
 void TileSearch::find_ops() {
-  std::set<int> kernels;
-  for (OpId op : behind_) kernels.insert(partition_.set_of(op));
-  sets_.assign(kernels.begin(), kernels.end());
   std::set<OpId> ops;
+  if (const OperandTile* inner = partition_.tile_of(*product_))
+    ops.insert(inner->ops.begin(), inner->ops.end());
   std::vector<ValueId> open = {tile_.element};
   while (!open.empty()) {
     const OpId op = graph_.value(open.back()).op;
     open.pop_back();
-    if (!visited_.count(op) || !kernels.count(partition_.set_of(op)) || !ops.insert(op).second)
+    if (!visited_.count(op) || !llvm::is_contained(sets_, partition_.set_of(op)) ||
+        !ops.insert(op).second)
       continue;
     if (op == *product_) continue;
     for (ValueId operand : graph_.op(op).operands) open.push_back(partition_.reached(op, operand));
@@ -178,26 +195,56 @@ void TileSearch::find_ops() {
   tile_.ops.assign(ops.begin(), ops.end());
 }
 
-/// The reason why the tile's reduction cannot run along K; none: the element is an exponential
-/// below the maximum, which moves to another maximum by a factor, and the sum of all of them
-/// divides the product. A row of -Inf then is NaN, whatever its exponentials are.
-std::optional<Reason> TileSearch::check_reduced() const {
-  if (!reduction_) return std::nullopt;
+/// Decides how the operand comes. It is streamed if a softmax can run along K, or if K is long.
+/// Other reductions, and a product whose operand is computed in turn, need all of K at once.
+void TileSearch::choose_form() {
+  const OperandTile* inner = partition_.tile_of(*product_);
+  tile_.element = tile_.value;
+  find_ops();
+  std::vector<OpId> reductions;
+  llvm::copy_if(tile_.ops, std::back_inserter(reductions), [&](OpId op) {
+    return info(graph_.op(op).kind).op_class == OpClass::reduce &&
+           !(inner && llvm::is_contained(inner->ops, op));
+  });
+  if (!inner && reductions.size() == 1 && stream(reductions.front())) return;
+  tile_.resident = has_all_of_k();
+  if (inner && !inner->resident)
+    reason_ = refusals::product_in_steps(graph_, *product_);
+  else if (!reductions.empty() && !tile_.resident)
+    reason_ = refusals::cannot_run(graph_, reductions.front(), partition_.limits());
+  else if (inner && !tile_.resident)
+    reason_ = refusals::operand_not_resident(graph_, matmul_, partition_.limits());
+}
+
+/// Makes the tile one along whose K the reduction runs. Returns false if it cannot run there.
+bool TileSearch::stream(OpId reduction) {
+  OperandTile whole = tile_;
+  reduction_ = reduction;
+  peel_factors();
+  find_ops();
+  if (runs_along_k()) return true;
+  reduction_.reset();
+  tile_ = std::move(whole);
+  return false;
+}
+
+/// True if the tile's reduction can run along K: the element is an exponential below the maximum,
+/// which moves to another maximum by a factor, and the sum of all of them divides the product. A
+/// row of -Inf then is NaN, whatever its exponentials are.
+bool TileSearch::runs_along_k() const {
   const Op& reduction = graph_.op(*reduction_);
-  const auto refused = refusals::cannot_run(graph_, *reduction_);
-  if (!info(reduction.kind).rescales()) return refused;
+  if (!info(reduction.kind).rescales()) return false;
   const bool divides = llvm::any_of(tile_.factors, [&](const RowFactor& factor) {
     const Op& op = graph_.op(factor.op);
     return op.kind == OpKind::div && root_of(graph_, op.operands[1]) == reduction.results[1];
   });
   const Op& element = graph_.producer(tile_.element);
-  if (!divides || element.kind != OpKind::exp) return refused;
+  if (!divides || element.kind != OpKind::exp) return false;
   const Op& below = graph_.producer(element.operands[0]);
-  const bool is_summand = below.kind == OpKind::sub &&
-                          before_reshapes(graph_, below.operands[0]) ==
-                              before_reshapes(graph_, reduction.operands[0]) &&
-                          root_of(graph_, below.operands[1]) == reduction.results[0];
-  return is_summand ? std::nullopt : std::optional<Reason>(refused);
+  return below.kind == OpKind::sub &&
+         before_reshapes(graph_, below.operands[0]) ==
+             before_reshapes(graph_, reduction.operands[0]) &&
+         root_of(graph_, below.operands[1]) == reduction.results[0];
 }
 
 /// The reason why a value of the tile must be stored; none: no other kernel reads it.
@@ -210,8 +257,8 @@ std::optional<Reason> TileSearch::check_uses() const {
   for (const RowFactor& factor : tile_.factors) kept.push_back(factor.op);
   // The results of its rows are known behind the product, and can be stored.
   if (reduction_) llvm::erase(kept, *reduction_);
-  if (reduction_ && partition_.is_finished(*reduction_))
-    return refusals::merged_before(graph_, *reduction_);
+  for (OpId op : tile_.ops)
+    if (partition_.is_finished(op)) return refusals::merged_before(graph_, op);
   for (OpId op : kept)
     for (ValueId value : graph_.op(op).results) {
       const bool is_used = llvm::any_of(partition_.users(value), [&](OpId user) {
@@ -249,14 +296,11 @@ std::optional<FoundTile> TileSearch::run() {
   tile_.value = partition_.reached(matmul_, graph_.op(matmul_).operands[0]);
   if (!is_made_here(graph_.value(tile_.value).op)) return std::nullopt;
   visit(tile_.value);
-  if (!product_) return std::nullopt;
-  tile_.element = tile_.value;
-  if (!reason_) {
-    if (reduction_) peel_factors();
-    find_ops();
-    reason_ = check_reduced();
-    if (!reason_) reason_ = check_uses();
-  }
+  if (products_.empty()) return std::nullopt;
+  if (!reason_) choose_product();
+  if (!reason_) check_ops();
+  if (!reason_) choose_form();
+  if (!reason_) reason_ = check_uses();
   std::vector<int> readers = find_readers();
   return FoundTile{std::move(tile_), std::move(sets_), std::move(readers), std::move(reason_)};
 }
@@ -266,20 +310,21 @@ public:
   Computing(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart)
       : partition_(partition), graph_(partition.graph()), judge_(judge), apart_(apart) {}
 
+  /// A product comes before those that multiply its result.
   void run() {
     if (!partition_.limits().reassociates) return;
-    const int sets = static_cast<int>(partition_.sets().size());
-    for (int set = 0; set < sets; ++set) {
-      const Partition::Set& own = partition_.sets()[set];
-      std::vector<OpId> matmuls;
-      llvm::copy_if(own.ops, std::back_inserter(matmuls),
-                    [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
-      if (own.live && !own.stored && own.merges.empty() && matmuls.size() == 1)
-        join(set, matmuls.front());
-    }
+    for (uint32_t index = 0; index < graph_.ops().size(); ++index)
+      if (const OpId op{index}; graph_.op(op).kind == OpKind::matmul && partition_.needed(op) &&
+                                is_by_itself(partition_.sets()[partition_.set_of(op)]))
+        join(partition_.set_of(op), op);
   }
 
 private:
+  /// True if a set has one product and merges no partials.
+  bool is_by_itself(const Partition::Set& set) const {
+    const auto is_product = [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; };
+    return set.merges.empty() && llvm::count_if(set.ops, is_product) == 1;
+  }
   void join(int set, OpId matmul);
   std::optional<Reason> join(OpId matmul, const OperandTile& tile, std::vector<int> sets);
 

@@ -198,13 +198,17 @@ bool Analysis::classify_reductions() {
   return true;
 }
 
-/// Checks that the reductions of a computed operand's tile can keep their states along K.
+/// Checks that the reductions of a computed operand's tile are of its rows. Where the tile does not
+/// have all of K, they keep their states along it.
 bool Analysis::check_running() {
-  if (!context_.part.is_tile) return true;
-  for (const Reduction& reduction : group_.reductions)
-    if (reduction.span != ReduceSpan::row || !info(graph_.op(reduction.op).kind).rescales() ||
-        group_.reductions.size() > 1)
-      return refuse(refusals::cannot_run(graph_, reduction.op));
+  const auto& [is_tile, is_resident, operand, tile] = context_.part;
+  if (!is_tile) return true;
+  for (const Reduction& reduction : group_.reductions) {
+    const bool runs =
+        info(graph_.op(reduction.op).kind).rescales() && group_.reductions.size() == 1;
+    if (reduction.span != ReduceSpan::row || !(is_resident || runs))
+      return refuse(refusals::cannot_run(graph_, reduction.op, context_.limits));
+  }
   return true;
 }
 
@@ -419,10 +423,10 @@ std::variant<Group, Refusal> analyze_group(const GroupContext& context,
                                            BoundOps* bound) {
   if (static_cast<int64_t>(ops.size()) > context.limits.most_ops)
     return refusals::too_many_ops(context.limits.most_ops);
+  // The last product is the outermost: its tile has the others.
   if (!context.tiles.empty())
-    for (OpId op : ops)
-      if (const auto tile = context.tiles.find(op); tile != context.tiles.end())
-        return analyze_computing(context, ops, targets, tile->second);
+    for (OpId op : llvm::reverse(ops))
+      if (context.tiles.count(op)) return analyze_computing(context, ops, targets, op);
   auto analyze = [&](GroupBinder binder, BoundOps* kept) -> std::variant<Group, Refusal> {
     if (!binder.bind_ops(ops)) return binder.refusal();
     if (kept) *kept = std::make_shared<const GroupBinder>(binder);

@@ -13,11 +13,12 @@
 
 namespace ingot {
 
-/// A matmul's operand A that its kernel computes along the contraction; see ComputedOperand.
+/// A matmul's operand A that its kernel computes; see ComputedOperand.
 struct OperandTile {
   ValueId value, element;
   std::vector<RowFactor> factors;
-  std::vector<OpId> ops; ///< those of the tile, sorted
+  std::vector<OpId> ops; ///< those of the tile and of the tiles that it computes in turn, sorted
+  bool resident = false;
 };
 
 /// The assumptions of a group about the rest of the graph.
@@ -31,11 +32,12 @@ struct GroupContext {
   std::map<OpId, bool> settled{};
   /// Reductions of segments that no matmul's kernel may begin, although it could.
   std::set<OpId> reduced_where_read{};
-  /// Operands that are computed along the contraction, by the matmul.
+  /// Operands that are computed, by the matmul.
   std::map<OpId, OperandTile> tiles{};
   /// The part that is analysed of a kernel with a computed operand.
   struct Part {
-    bool is_tile = false; ///< the operand's tile: reductions of rows keep states along K
+    bool is_tile = false;     ///< an operand's tile, or the part of one that has a tile in turn
+    bool is_resident = false; ///< a tile with all of K
     const OperandTile* operand = nullptr; ///< the kernel behind the tile
     const Group* tile = nullptr;          ///< with `operand`: its tile, analysed before
   } part{};

@@ -11,22 +11,27 @@ namespace ingot {
 std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
                                                const std::vector<OpId>& ops,
                                                const std::vector<StoreTarget>& targets,
-                                               const OperandTile& operand) {
+                                               OpId matmul) {
+  const OperandTile& operand = context.tiles.at(matmul);
   GroupContext part = context;
-  part.tiles.clear();
-  part.part.is_tile = true;
-  auto tile = analyze_group(part, operand.ops, {StoreTarget::whole(operand.element)});
-  if (std::holds_alternative<Refusal>(tile)) return tile;
+  part.tiles.erase(matmul);
+  part.part = {.is_tile = true, .is_resident = operand.resident};
+  auto analyzed = analyze_group(part, operand.ops, {StoreTarget::whole(operand.element)});
+  const Group* tile = std::get_if<Group>(&analyzed);
+  if (!tile) return analyzed;
   // Neither part computes a tensor that the other one reads from memory.
-  for (const Read& read : std::get<Group>(tile).reads)
-    if (const OpId op = context.graph.value(read.access.value).op; llvm::is_contained(ops, op))
+  for (const Read* read : memory_reads(*tile))
+    if (const OpId op = context.graph.value(read->access.value).op; llvm::is_contained(ops, op))
       return refusals::stored_for_others(context.graph, operand.value, op);
   std::vector<OpId> behind;
   llvm::copy_if(ops, std::back_inserter(behind), [&](OpId op) {
     return !llvm::is_contained(operand.ops, op) &&
            llvm::none_of(operand.factors, [&](const RowFactor& f) { return f.op == op; });
   });
-  part.part = {false, &operand, &std::get<Group>(tile)};
+  part.tiles.clear();
+  part.part = context.part;
+  part.part.operand = &operand;
+  part.part.tile = tile;
   auto kernel = analyze_group(part, behind, targets);
   auto* group = std::get_if<Group>(&kernel);
   if (!group) return kernel;
@@ -36,7 +41,8 @@ std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
       return refusals::stored_for_others(context.graph, operand.value, op);
   group->ops = ops;
   group->computed = {operand.value, operand.element, operand.factors,
-                     std::make_shared<Group>(std::get<Group>(std::move(tile)))};
+                     std::make_shared<Group>(std::get<Group>(std::move(analyzed))),
+                     operand.resident};
   return kernel;
 }
 

@@ -7,11 +7,12 @@
 
 namespace ingot {
 
-/// Analyses a group that computes `operand`: the operand's tile, then the kernel behind it.
+/// Analyses a group that computes the operand of `matmul`: the operand's tile, which may compute an
+/// operand in turn, then the kernel behind it.
 std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
                                                const std::vector<OpId>& ops,
                                                const std::vector<StoreTarget>& targets,
-                                               const OperandTile& operand);
+                                               OpId matmul);
 
 /// True if the tile of a group's computed operand has the group's points: its batch, its rows, and
 /// K as columns. Marks the reads of the group that are not from memory. `dims`: those of the

@@ -202,10 +202,11 @@ void Partition::compute_operand(OpId matmul, OperandTile tile) {
   ++context_version_;
 }
 
-std::optional<std::pair<OpId, OperandTile>> Partition::tile_with(OpId op) const {
+std::map<OpId, OperandTile> Partition::tiles_with(OpId op) const {
+  std::map<OpId, OperandTile> tiles;
   for (const auto& tile : context_.tiles)
-    if (llvm::is_contained(tile.second.ops, op)) return tile;
-  return std::nullopt;
+    if (llvm::is_contained(tile.second.ops, op)) tiles.insert(tile);
+  return tiles;
 }
 
 bool Partition::is_read_stored(ValueId value) const {

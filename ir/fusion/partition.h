@@ -69,8 +69,13 @@ public:
   /// From now on a matmul's kernel computes its operand A. The reductions of its tile are no
   /// longer global.
   void compute_operand(OpId matmul, OperandTile tile);
-  /// The computed operand whose tile has `op`, after its matmul; none: no tile has it.
-  std::optional<std::pair<OpId, OperandTile>> tile_with(OpId op) const;
+  /// The operand A of a matmul if its kernel computes it, else null.
+  const OperandTile* tile_of(OpId matmul) const {
+    auto found = context_.tiles.find(matmul);
+    return found == context_.tiles.end() ? nullptr : &found->second;
+  }
+  /// The computed operands whose tiles have `op`, by the matmul.
+  std::map<OpId, OperandTile> tiles_with(OpId op) const;
   /// True if some reader reads `value` from memory.
   bool is_read_stored(ValueId value) const;
 

@@ -122,14 +122,15 @@ struct RowFactor {
 struct ComputedOperand {
   ValueId value;   ///< the operand
   ValueId element; ///< the value that is multiplied, in the type of `value`: without row factors.
-                   ///< If the tile reduces its rows, it is their summand: exp(x - max)
+                   ///< If a reduction runs along K, it is the summand: exp(x - max)
   std::vector<RowFactor> factors{}; ///< they make `value` of `element`, in order. They apply to
                                     ///< the product instead. Where one makes 0 of an element, the
                                     ///< product is 0, infinite values of B included
   std::shared_ptr<Group> tile;      ///< a group with one matmul. Its one write is `element`
   bool resident = false; ///< it comes with all of K, which is fixed and fits into a tile. There are
-                         ///< no factors. The tile's own matmul may compute its operand A too, if
-                         ///< that is resident
+                         ///< no factors, `element` is `value`, and reductions are of whole rows.
+                         ///< The tile's own matmul may compute its operand A too, if that is
+                         ///< resident
 };
 
 /// A group of ops that becomes one kernel.
@@ -155,10 +156,17 @@ struct Group {
   }
 };
 
-/// A group and the tiles of its computed operands, from the last product to the first.
+/// The tiles of a group's computed operands, from the last product to the first.
+template <typename GroupType> llvm::SmallVector<GroupType*, 2> tiles_of(GroupType& group) {
+  llvm::SmallVector<GroupType*, 2> tiles;
+  for (GroupType* of = &group; of->computed; of = tiles.back())
+    tiles.push_back(of->computed->tile.get());
+  return tiles;
+}
+/// The group, then its tiles.
 template <typename GroupType> llvm::SmallVector<GroupType*, 2> parts_of(GroupType& group) {
-  llvm::SmallVector<GroupType*, 2> parts = {&group};
-  while (parts.back()->computed) parts.push_back(parts.back()->computed->tile.get());
+  auto parts = tiles_of(group);
+  parts.insert(parts.begin(), &group);
   return parts;
 }
 

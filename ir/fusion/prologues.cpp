@@ -30,7 +30,7 @@ private:
   std::optional<Reason> used_elsewhere(int matmuls, int producer,
                                        llvm::ArrayRef<ValueId> values) const;
   std::optional<Reason> not_elementwise(int producer, const Operand& operand) const;
-  std::optional<std::pair<OpId, OperandTile>> tile_taking(int matmuls, int producer) const;
+  std::map<OpId, OperandTile> tiles_taking(int matmuls, int producer) const;
   std::optional<Reason> join(int matmuls, int producer, llvm::ArrayRef<ValueId> values);
 
   Partition& partition_;
@@ -90,17 +90,17 @@ std::optional<Reason> Absorption::used_elsewhere(int matmuls, int producer,
   return std::nullopt;
 }
 
-/// The computed operand of `matmuls` whose product reads the producer, with its ops; none: no
-/// such product does.
-std::optional<std::pair<OpId, OperandTile>> Absorption::tile_taking(int matmuls,
-                                                                    int producer) const {
+/// The computed operands of `matmuls` whose tiles have a product that reads the producer, with the
+/// producer's ops.
+std::map<OpId, OperandTile> Absorption::tiles_taking(int matmuls, int producer) const {
+  std::map<OpId, OperandTile> tiles;
   for (const Operand& operand : operands(matmuls, producer))
-    if (auto found = partition_.tile_with(operand.matmul)) {
-      llvm::append_range(found->second.ops, partition_.sets()[producer].ops);
-      llvm::sort(found->second.ops);
-      return found;
-    }
-  return std::nullopt;
+    tiles.merge(partition_.tiles_with(operand.matmul));
+  for (auto& [matmul, tile] : tiles) {
+    llvm::append_range(tile.ops, partition_.sets()[producer].ops);
+    llvm::sort(tile.ops);
+  }
+  return tiles;
 }
 
 /// Joins two sets so that `values` are computed where they are multiplied, or returns the reason
@@ -120,21 +120,21 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
       const OpId source = graph_.value(partition_.reached(op, operand)).op;
       if (context.global_reductions.erase(source)) merged.push_back(source);
     }
-  const auto tile = tile_taking(matmuls, producer);
-  if (tile) context.tiles[tile->first] = tile->second;
+  const auto tiles = tiles_taking(matmuls, producer);
+  for (const auto& [matmul, tile] : tiles) context.tiles[matmul] = tile;
   auto result = analyze_group(context, ops, {});
   if (auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
   const Group& group = std::get<Group>(result);
   auto reason = costly_prologue(graph_, group, values, partition_.limits());
   if (!reason) reason = judge_.obstacle(ops, group);
-  if (!reason && tile) {
+  if (!reason && !tiles.empty()) {
     auto storing = analyze_group(context, ops, judge_.stored_values(ops, group));
     if (auto* refusal = std::get_if<Refusal>(&storing)) return *refusal;
     reason = judge_.slower(std::get<Group>(storing), values.front(), {matmuls, producer});
   }
   if (reason) return reason;
   for (OpId op : merged) partition_.finish(op);
-  if (tile) partition_.compute_operand(tile->first, tile->second);
+  for (const auto& [matmul, tile] : tiles) partition_.compute_operand(matmul, tile);
   partition_.join(ops, {matmuls, producer}, partition_.sets()[matmuls].prepare);
   return std::nullopt;
 }
@@ -151,7 +151,7 @@ std::optional<Reason> Absorption::apart(int matmuls, int producer) const {
   if (!from.merges.empty()) return refusals::merged_before(graph_, from.merges.front());
   // Between the products, the sums leave no registers to compute an operand.
   for (const Operand& operand : operands(matmuls, producer))
-    if (operand.side == 1 && partition_.tile_with(operand.matmul))
+    if (operand.side == 1 && !partition_.tiles_with(operand.matmul).empty())
       return refusals::operand_in_steps(graph_, operand.matmul);
   return std::nullopt;
 }

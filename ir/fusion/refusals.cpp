@@ -106,11 +106,28 @@ Refusal second_matmul(const Graph& graph, OpId op) {
                  kNoChange);
 }
 
-Refusal cannot_run(const Graph& graph, OpId reduction) {
+Refusal cannot_run(const Graph& graph, OpId reduction, const FusionLimits& limits) {
   return refusal(fmt::format("{} reduces a product that another one multiplies: a kernel of both "
-                             "computes nothing there but a softmax of the product",
-                             named(graph, reduction)),
+                             "computes a softmax there, or reduces whole rows of at most {} "
+                             "elements",
+                             named(graph, reduction), limits.widest_segment),
                  kNoChange);
+}
+
+Refusal product_in_steps(const Graph& graph, OpId product) {
+  return refusal(
+      fmt::format("the kernel of {} computes its operand step by step along K, and has no "
+                  "result before the last step: a product of it is another kernel",
+                  named(graph, product)),
+      kNoChange);
+}
+
+Refusal operand_not_resident(const Graph& graph, OpId matmul, const FusionLimits& limits) {
+  return refusal(fmt::format("the kernel of {} would compute its operand by several products, each "
+                             "of which needs all elements that it multiplies: it can if K is at "
+                             "most {}",
+                             named(graph, matmul), limits.widest_segment),
+                 fmt::format("choose a fixed K of at most {}", limits.widest_segment));
 }
 
 Refusal operand_at_other_points(const Graph& graph, OpId matmul) {
@@ -121,9 +138,10 @@ Refusal operand_at_other_points(const Graph& graph, OpId matmul) {
 }
 
 Refusal third_matmul(const Graph& graph, OpId op) {
-  return refusal(
-      fmt::format("{} is the third product: a kernel has room for two", named(graph, op)),
-      kNoChange);
+  return refusal(fmt::format("{} is the third product: a kernel has room for two, or for more if "
+                             "each multiplies the result of the one before",
+                             named(graph, op)),
+                 kNoChange);
 }
 
 Refusal second_scan(const Graph& graph, OpId op) {

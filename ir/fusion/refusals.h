@@ -25,8 +25,12 @@ Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits)
 Refusal too_many_tensors(size_t tensors, int64_t most);
 Refusal second_matmul(const Graph& graph, OpId op);
 Refusal third_matmul(const Graph& graph, OpId op);
-/// A reduction of a computed operand's rows that cannot run along them.
-Refusal cannot_run(const Graph& graph, OpId reduction);
+/// A reduction of a computed operand that cannot run along its rows, and has no whole rows.
+Refusal cannot_run(const Graph& graph, OpId reduction, const FusionLimits& limits);
+/// A product whose kernel computes its operand step by step, and another one that reads its result.
+Refusal product_in_steps(const Graph& graph, OpId product);
+/// A product whose operand is computed by several others, and that does not have all of K at once.
+Refusal operand_not_resident(const Graph& graph, OpId matmul, const FusionLimits& limits);
 /// An operand whose points are not those of the kernel that would compute it.
 Refusal operand_at_other_points(const Graph& graph, OpId matmul);
 Refusal second_scan(const Graph& graph, OpId op);

@@ -54,7 +54,7 @@ std::string extent_text(const Group& group, const AtomList& atoms) {
 /// The products that compute operand A, from the first to the last.
 std::string inner_text(const Group& group) {
   std::vector<std::string> depths;
-  for (const Group* part : llvm::drop_begin(parts_of(group)))
+  for (const Group* part : tiles_of(group))
     depths.insert(depths.begin(), extent_text(*part, part->matmuls.front().contraction));
   if (depths.empty()) return "";
   if (depths.size() == 1) return fmt::format(", A from a matmul over K = {}", depths.front());

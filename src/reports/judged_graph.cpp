@@ -72,7 +72,8 @@ public:
       for (const Group* part = &group; part->computed; part = part->computed->tile.get()) {
         const ComputedOperand& operand = *part->computed;
         elements_[operand.element] = graph_.type(operand.value).dtype;
-        if (!operand.tile->reductions.empty()) running_.insert(operand.element);
+        const bool runs = !operand.resident && !operand.tile->reductions.empty();
+        if (runs) running_.insert(operand.element);
       }
     for (ValueId input : graph_.inputs())
       made_[{input, ValueId()}] = copied(graph_.producer(input), {})[0];

@@ -31,7 +31,8 @@ std::string attention(const Heads& of, const char* inputs = "", const char* betw
 /// The failures of a case, or that it is not one kernel.
 std::string check_nested(const Case& one) {
   const std::string schedules = schedules_of(one);
-  if (schedules.find("nested mma") != 0 || schedules.find('\n') + 1 != schedules.size())
+  const bool computes = schedules.find("nested mma") == 0 || schedules.find("resident mma") == 0;
+  if (!computes || schedules.find('\n') + 1 != schedules.size())
     return "not one kernel: " + schedules;
   return check_cases({one});
 }
@@ -44,6 +45,33 @@ TEST_CASE("emulation: attention is one kernel") {
   CHECK(check_nested({attention({"f16", 5, 70, 17, 33})}) == "");
   CHECK(check_nested({attention({"f16", 70, 65, 128, 128})}) == "");
   CHECK(check_nested({attention({"bf16", 20, 33, 200, 130})}) == "");
+}
+
+TEST_CASE("emulation: blocks share the keys of few rows") {
+  const auto check_split = [](const Case& one) {
+    return schedules_of(one).find("split-k") != std::string::npos ? check_nested(one) : "no parts";
+  };
+  CHECK(check_split({attention({"f16", 2, 2000, 64, 64})}) == "");
+  CHECK(check_split({attention({"bf16", 20, 1500, 40, 72})}) == "");
+  CHECK(check_split({attention({"f16", 70, 1300, 32, 32}, ", m: bool[2, 1, 1300]",
+                               "  s = where(m, s, -inf)\n")}) == "");
+  // Parts without an admitted key, and one that stores the logarithms of the sums.
+  CHECK(check_split({attention({"f16", 5, 1300, 32, 32}, "",
+                               "  s = where(iota(i32, [5, 1300], axis=1) > 700, s, -inf)\n")}) ==
+        "");
+  CHECK(check_split({attention({"f16", 5, 1300, 32, 32}, "", "", "h, logsumexp(s, dim=2)")}) == "");
+  CHECK(check_split({"graph g(q: f16[b, 6, 1, 32], k: f16[b, 2, m, 32], v: f16[b, 2, m, 64]) {\n"
+                     "  return scaled_dot_product_attention(q, k, v, enable_gqa=true) }",
+                     {{{"b", 1}, {"m", 2100}}, {{"b", 2}, {"m", 300}}, {{"b", 1}, {"m", 1}}}}) ==
+        "");
+  CHECK(check_split({"graph g(x: f16[20, 40], a: f16[40, 2000], b: f16[2000, 40]) {\n"
+                     "  return matmul(relu(matmul(x, a)), b) }"}) == "");
+}
+
+TEST_CASE("emulation: every operation that orders parts of the keys is needed") {
+  const Case one = {attention({"f16", 5, 1300, 32, 32})};
+  REQUIRE(schedules_of(one).find("split-k") != std::string::npos);
+  check_each(kBarrier, one, 6, {}, 5);
 }
 
 TEST_CASE("emulation: attention with masks and biases") {

@@ -31,8 +31,12 @@ int64_t computed(const FusionPlan& plan) {
 
 const char* const kHeads = "q: f16[8, 64, 32], k: f16[8, 96, 32], v: f16[8, 96, 48]";
 
-std::string attention(const std::string& statements, const std::string& inputs = "") {
-  return std::string(kHeads) + inputs + ") {\n  s = matmul(q, k, transpose_b=true)\n" + statements;
+/// More scores in a row than a tile has columns.
+const char* const kLongHeads = "q: f16[8, 64, 32], k: f16[8, 320, 32], v: f16[8, 320, 48]";
+
+std::string attention(const std::string& statements, const std::string& inputs = "",
+                      const std::string& heads = kHeads) {
+  return heads + inputs + ") {\n  s = matmul(q, k, transpose_b=true)\n" + statements;
 }
 
 } // namespace
@@ -68,7 +72,7 @@ TEST_CASE("computed operands: scores that others need, or that run along other a
            "  return matmul(softmax(softmax(s)), v)",              // two reductions
        }) {
     CAPTURE(statements);
-    CHECK(computed(plan_of(attention(statements))) == 0);
+    CHECK(computed(plan_of(attention(statements, "", kLongHeads))) == 0);
   }
 }
 
@@ -78,7 +82,7 @@ TEST_CASE("computed operands: only exponentials that their sum divides move to a
                                       "  e = exp(s - reshape(m, [8, 64, 1]))\n"
                                       "  d = reshape(z, [8, 64, 1])\n  return matmul(" +
                                           operand + ", v)",
-                                      ", b: f16[64, 96]")));
+                                      ", b: f16[64, 320]", kLongHeads)));
   };
   CHECK(written_out("e / d") == 1);
   for (const char* operand :
@@ -93,8 +97,9 @@ TEST_CASE("computed operands: factors of the rows apply to the product") {
   const auto factors_of = [](const std::string& statements) {
     const FusionPlan plan =
         plan_of(attention("  p = softmax(s)\n  return matmul(" + statements + ", v)",
-                          ", g: f16[64, 1], c: bool[8, 64, 1], b: f16[64, 96]"
-                          ", m: bool[64, 96]"));
+                          ", g: f16[64, 1], c: bool[8, 64, 1], b: f16[64, 320]"
+                          ", m: bool[64, 320]",
+                          kLongHeads));
     const Group& group = plan.groups.back();
     return plan.groups.size() == 1 && group.computed ? group.computed->factors.size() : 0;
   };

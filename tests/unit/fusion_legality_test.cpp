@@ -157,7 +157,8 @@ TEST_CASE("legality: a kernel has limits on products, scans and ops") {
         "two products in a row are two kernels: matmul 'q' reads the result of the first");
   CHECK(refusal({"a: f32[4, 5], b: f32[5, 6], c: f32[5, 6], d: f32[5, 6]) {\n  p = matmul(a, b)\n"
                  "  q = matmul(a, c)\n  r = matmul(a, d)\n  return p + q + r }"}) ==
-        "matmul 'r' is the third product: a kernel has room for two");
+        "matmul 'r' is the third product: a kernel has room for two, or for more if each "
+        "multiplies the result of the one before");
   CHECK(refusal({"x: f32[4, 5]) { return cumsum(cumsum(x, axis=1), axis=1) }"}) ==
         "cumsum is the second scan: a kernel runs one");
   const char* const shared = "cumsum 'c' is a scan: no product and no reduction shares its kernel";

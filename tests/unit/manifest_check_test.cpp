@@ -64,9 +64,9 @@ const Contradiction kContradictions[] = {
      "'sample_pack' has a tensor map with a box of 257, expected 1 to 256"},
     {[](Module& m) {
        auto& arguments = m.kernels[1].variants[0].arguments;
-       arguments.insert(arguments.end(), 4, arguments.back());
+       arguments.insert(arguments.end(), kMostTensorMaps, arguments.back());
      },
-     "'sample_pack' takes more than 4 tensor maps"},
+     "'sample_pack' takes more than 24 tensor maps"},
     {[](Module& m) { first(m).when[0].argument = 8; },
      "'sample_main_fast' has a condition on argument 8 of 8"},
     {[](Module& m) { first(m).when[1].number = 0; },

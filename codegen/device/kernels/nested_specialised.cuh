@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nested skeleton for sm_90a: a product whose operand A is a tile that the kernel computes. One
 // thread of the first warpgroup copies operands into rings of slots. The other warpgroups multiply
-// from there (tile/nested_wgmma_mainloop.cuh), and run the stages behind the product while the next
-// tile's operands arrive.
+// from there (tile/nested_wgmma_mainloop.cuh, tile/resident_wgmma_mainloop.cuh), and run the stages
+// behind the product while the next tile's operands arrive.
 #pragma once
 
 #include "kernels/nested_tiles.cuh"
-#include "tile/nested_wgmma_mainloop.cuh"
+#include "ptx/mbarrier.cuh"
+#include "tile/matrix.cuh"
 #include "tile/stages.cuh"
 
 namespace ingot {
 
-// A kernel K is that of kernels/held.cuh, with a NestedWgmmaMainloop as its only source.
+// A kernel K is that of kernels/held.cuh, with one of these mainloops as its only source.
 
 /// Dynamic shared memory of a kernel: its rings, then that of the stages.
 template <class K> struct NestedBytes {
@@ -26,7 +27,7 @@ template <class K> INGOT_DEVICE void nested_specialised(const typename K::Params
   using L = typename Source::Layout;
   constexpr sizes::Registers kRegisters = sizes::nested_registers(Source::kGroups);
   const TileGrid grid = K::grid(params);
-  const i64 k = K::contraction(params, 0);
+  const KRange k = {0, K::contraction(params, 0)};
   // Blocks take turns in an order that changes, so that each has as many steps as others. Numbers
   // past the last tile have no tile.
   const auto number_of = [&](i64 round) {

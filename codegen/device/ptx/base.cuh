@@ -37,6 +37,27 @@ INGOT_DEVICE i32 opaque(i32 value) {
 }
 INGOT_DEVICE u32 opaque(u32 value) { return static_cast<u32>(opaque(static_cast<i32>(value))); }
 
+/// The assembler computes these registers before the code behind. Else it may do so late, and keep
+/// their operands, which may take more registers, until then. It sees a use of all of them here:
+/// once in 2^32 times the warp sleeps for a moment.
+template <int kBlocks, int kSteps>
+INGOT_DEVICE void complete(const u32 (&fragments)[kBlocks][kSteps][4]) {
+  u32 mixed = 0;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const u32(&own)[4] = fragments[block][step];
+#pragma unroll
+      for (int r = 0; r < 4; r += 2)
+        asm("lop3.b32 %0, %0, %1, %2, 0x96;" : "+r"(mixed) : "r"(own[r]), "r"(own[r + 1]));
+    }
+  }
+  asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, %0, 0x9e3779b9;\n"
+               "@p nanosleep.u32 1;\n}" ::"r"(mixed)
+               : "memory");
+}
+
 /// All threads of the block arrive. Their earlier writes to shared and global memory are visible
 /// afterwards.
 INGOT_DEVICE void block_barrier() { __syncthreads(); }

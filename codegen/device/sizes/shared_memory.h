@@ -157,6 +157,18 @@ constexpr int nested_bytes(int rows, int cols, int step, int depth, int element)
   return (rows * depth + 2 * step * (depth + cols)) * element;
 }
 
+/// The columns of the registers of a resident tile, which has `columns` of its own.
+constexpr int resident_columns(int columns, int narrowest) {
+  int padded = narrowest;
+  while (padded < columns) padded *= 2;
+  return padded;
+}
+/// Resident tiles by mma.sync: two slots, each for the k of the first A's rows and of a B with the
+/// most columns, `widest`. By wgmma: a ring for each.
+constexpr int resident_bytes(int rows, int widest, int depth, int element) {
+  return 2 * stage_bytes(rows, widest, depth, element);
+}
+
 /// The SIMT mainloop: two stages of f32.
 constexpr int simt_bytes(int rows, int cols, int depth) {
   return 2 * stage_bytes(rows, cols, depth, 4);
@@ -219,6 +231,10 @@ constexpr int nested_ring_bytes(int rows, int cols, int step, int depth, int slo
   return aligned_ring_bytes(1, rows * depth * element) +
          aligned_ring_bytes(slots, step * depth * element) +
          aligned_ring_bytes(slots, cols * step * element);
+}
+/// Resident tiles by wgmma: a ring for the first A, and one for every B. A line has 128 bytes.
+constexpr int resident_ring_bytes(int rows, int widest, int slots_of_a, int slots) {
+  return aligned_ring_bytes(slots_of_a, rows * 128) + aligned_ring_bytes(slots, widest * 128);
 }
 /// The columns of an operand that is copied ahead (tile/copied_ahead.cuh).
 constexpr int ahead_bytes(int cols, int element) { return region(cols * element); }

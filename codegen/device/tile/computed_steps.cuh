@@ -8,6 +8,8 @@
 #include "math/running.cuh"
 #include "ptx/prefetch.cuh"
 #include "tile/layout.cuh"
+#include "tile/matrix.cuh"
+#include "tile/packed_fragments.cuh"
 #include "tile/reduce_stages.cuh"
 
 namespace ingot {
@@ -150,15 +152,17 @@ struct TileCorners {
 
 /// The steps of a tile of A, in the layout L, whose columns are those of a step.
 template <class L> struct StepsAlongK {
-  i64 k; ///< of the product
+  KRange k; ///< of the product, or of a part of it
 
-  INGOT_DEVICE i32 count() const { return static_cast<i32>(ceil_div(k, L::kTileCols)); }
+  INGOT_DEVICE i32 count() const {
+    return static_cast<i32>(ceil_div(k.end - k.begin, L::kTileCols));
+  }
   /// The tile of a step. Not known to be whole even if it is: without the branches of ragged tiles,
   /// the compiler loads so early that registers spill.
   INGOT_DEVICE TileContext tile(const TileContext& context, i32 step) const {
     TileContext own = context;
-    own.col0 = static_cast<i64>(step) * L::kTileCols;
-    own.col_end = min_of(own.col0 + L::kTileCols, k);
+    own.col0 = k.begin + static_cast<i64>(step) * L::kTileCols;
+    own.col_end = min_of(own.col0 + L::kTileCols, k.end);
     return own;
   }
   /// The first step from `step` on that has elements. Others are left out.
@@ -198,11 +202,8 @@ INGOT_DEVICE void prefetch_all(const Params& params, const TileContext& tile, Li
 
 /// The stages of a step's tile, and the states that run from step to step.
 template <class T, class L, class Element> struct ComputedSteps {
-  static_assert(sizeof(Element) == 2, "accumulators in pairs of columns are fragments of A");
   using Tile = Fragment<L, T::kSlots>;
-  /// Fragments of A (tile/mma_fragments.cuh), of each 16 rows and each 16 k. The accumulators of a
-  /// thread lie in its own fragments, two adjacent columns in each register (PTX ISA).
-  using Packed = u32[L::kRows / 2][L::kCols / 4][4];
+  using Packed = PackedFragments<L>;
   typename RunningOf<L, List<>, typename T::Stages>::Type running;
   /// By these, sums of earlier steps move to the centre of the last one.
   f32 factors[L::kRows];
@@ -235,25 +236,8 @@ template <class T, class L, class Element> struct ComputedSteps {
   template <class Params>
   static INGOT_DEVICE void pack(const Params& params, const TileContext& tile, Tile& fragment,
                                 Packed& packed) {
-    const NoResults none(tile.thread);
-    f32 even = 0.0f;
-    for_each_element<typename T::Value>(
-        params, tile, fragment, none, [&](int i, int j, i64, i64, f32 value) {
-          if (j % 2 == 0)
-            even = value;
-          else
-            at(packed, i, j / 2) = ptx::pack_x2<Element>(even, value);
-        });
-    const TileBounds<L> bounds(tile);
-    if (bounds.cols == L::kTileCols) return;
-    // The first of a pair has the lower bits.
-#pragma unroll
-    for (int pair = 0; pair < L::kCols / 2; ++pair) {
-      const i32 columns = bounds.columns(2 * pair);
-#pragma unroll
-      for (int i = 0; i < L::kRows; ++i)
-        at(packed, i, pair) &= columns <= 0 ? 0u : columns == 1 ? 0xffffu : 0xffffffffu;
-    }
+    pack_fragments<Element, typename T::Value>(params, tile, fragment, NoResults(tile.thread),
+                                               packed);
   }
 
   /// `results` receives the results of the running reductions.
@@ -282,10 +266,6 @@ private:
   template <class Params, class R, int kSlot>
   static INGOT_DEVICE void prefetch_of(const Params&, const TileContext&,
                                        RunningReduce<R, kSlot>*) {}
-
-  static INGOT_DEVICE u32& at(Packed& packed, int row, int pair) {
-    return packed[row / 2][pair / 2][row % 2 + pair % 2 * 2];
-  }
 
   template <class Params, class... Ss>
   INGOT_DEVICE void run_all(const Params& params, const TileContext& tile, Tile& fragment,

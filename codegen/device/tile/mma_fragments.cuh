@@ -101,6 +101,23 @@ INGOT_DEVICE void multiply_block(const u32 (&a)[4], u32 b0, u32 b1, int i, int j
   }
 }
 
+/// The same, for all columns of a warp in a slot, a few at a time: large sums leave few registers.
+/// `first`: as of FragmentsB::load.
+template <Compute kCompute, class FragmentsB, int kBlocks, int kRows, int kCols>
+INGOT_DEVICE void multiply_by_columns(const u32 (&a)[kBlocks][4], u32 first, int step,
+                                      f32 (&acc)[kRows][kCols]) {
+  FragmentsB b;
+#pragma unroll
+  for (int j = 0; j < kCols / 4; ++j) {
+    b.load_block(first, step, j);
+#pragma unroll
+    for (int i = 0; i < kRows / 2; ++i) {
+      multiply_block<kCompute>(a[i], b.block[j][0], b.block[j][1], i, 2 * j, acc);
+      multiply_block<kCompute>(a[i], b.block[j][2], b.block[j][3], i, 2 * j + 1, acc);
+    }
+  }
+}
+
 /// acc += A * B for one step, with acc in the layout MmaLayout of tile/layout.cuh. Calls before(i)
 /// before the products of block i of 16 rows.
 template <Compute kCompute, class FragmentsA, class FragmentsB, int kRows, int kCols, class Before>

@@ -34,7 +34,7 @@ template <class Config, class T, class B> struct NestedMainloop {
 
   /// Sets `acc` to the product. `results` receives the results of the running reductions.
   template <class Params, class Results>
-  static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64 k,
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, KRange k,
                                f32 (&acc)[Layout::kRows][Layout::kCols], Results& results) {
     u8* const rows = ptx::shared_memory();
     u8* const ring = rows + StageOfA::kBytes;
@@ -122,23 +122,7 @@ private:
       for (int step = 0; step < kDepth / kK; ++step) {
         FragmentsOfA a;
         a.load(first_of_a, step);
-        multiply_step<FragmentsOfB>(a, first_of_b + slot, step, acc);
-      }
-    }
-
-    /// Loads a few columns of B at a time: the sums leave few registers.
-    template <class Fragments, int kRows, int kCols>
-    INGOT_DEVICE void multiply_step(const FragmentsOfA& a, u32 first, int step,
-                                    f32 (&acc)[kRows][kCols]) const {
-      Fragments b;
-#pragma unroll
-      for (int j = 0; j < kCols / 4; ++j) {
-        b.load_block(first, step, j);
-#pragma unroll
-        for (int i = 0; i < kRows / 2; ++i) {
-          multiply_block<kCompute>(a.block[i], b.block[j][0], b.block[j][1], i, 2 * j, acc);
-          multiply_block<kCompute>(a.block[i], b.block[j][2], b.block[j][3], i, 2 * j + 1, acc);
-        }
+        multiply_by_columns<kCompute, FragmentsOfB>(a.block, first_of_b + slot, step, acc);
       }
     }
 
@@ -146,13 +130,13 @@ private:
                                f32 (&acc)[Layout::kRows][Layout::kCols]) const {
 #pragma unroll
       for (int step = 0; step < kTileK / kK; ++step) {
-        FragmentsOfA a;
+        u32 a[Inner::kRows / 2][4];
 #pragma unroll
         for (int i = 0; i < Inner::kRows / 2; ++i) {
 #pragma unroll
-          for (int r = 0; r < 4; ++r) a.block[i][r] = packed[i][step][r];
+          for (int r = 0; r < 4; ++r) a[i][r] = packed[i][step][r];
         }
-        multiply_step<FragmentsB>(a, first_b + slot, step, acc);
+        multiply_by_columns<kCompute, FragmentsB>(a, first_b + slot, step, acc);
       }
     }
   };

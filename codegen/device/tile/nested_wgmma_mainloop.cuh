@@ -86,7 +86,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
 
   /// By one thread: copies the operands of a tile.
   template <class Params>
-  static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, i64 k,
+  static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k,
                                 const Rings& rings, Places& places) {
     const StepsAlongK<Inner> steps = {k};
     i32 step = steps.template used<T>(params, tile, 0);
@@ -99,7 +99,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
     fill(static_cast<CopiesOfA*>(nullptr), rings.of_a, places.of_a, tile.row0, 0);
 #pragma unroll 1
     for (; step < steps.count(); step = steps.template used<T>(params, tile, step + 1)) {
-      const i64 k0 = static_cast<i64>(step) * kTileK;
+      const i64 k0 = steps.tile(tile, step).col0;
       fill(static_cast<CopiesOfB*>(nullptr), rings.of_b, places.of_b, k0, 0);
       fill(static_cast<CopiesB*>(nullptr), rings.b, places.b, tile.col0, k0);
     }
@@ -113,7 +113,7 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
   /// By the warpgroups that multiply: sets `acc` to the product. `results` receives the results of
   /// the running reductions.
   template <class Params, class Results>
-  static INGOT_DEVICE void multiply(const Params& params, const TileContext& context, i64 k,
+  static INGOT_DEVICE void multiply(const Params& params, const TileContext& context, KRange k,
                                     const Rings& rings, Places& places,
                                     f32 (&acc)[Layout::kRows][Layout::kCols], Results& results) {
     const StepsAlongK<Inner> steps = {k};

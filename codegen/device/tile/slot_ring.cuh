@@ -55,14 +55,18 @@ template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRin
   /// The filling thread waits until nobody reads the slot any more, and announces its bytes. The
   /// result is the mbarrier for the copies.
   INGOT_DEVICE u32 begin_filling(Place place) const {
+    return begin_filling_part(place, kSlotBytes);
+  }
+  /// Likewise, for copies of `bytes` to the front of the slot.
+  INGOT_DEVICE u32 begin_filling_part(Place place, u32 bytes) const {
     ptx::wait_phase(free(place.slot), place.parity ^ 1);
-    return announce(place);
+    return announce(place, bytes);
   }
   /// Also leaves a note for the readers.
   INGOT_DEVICE u32 begin_filling(Place place, u32 note) const {
     ptx::wait_phase(free(place.slot), place.parity ^ 1);
     ptx::store_shared(note_address(place.slot), note);
-    return announce(place);
+    return announce(place, kSlotBytes);
   }
   /// The note of a slot that is full and not yet released.
   INGOT_DEVICE u32 note(Place place) const { return ptx::load_shared(note_address(place.slot)); }
@@ -90,8 +94,8 @@ template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRin
   INGOT_DEVICE void pass_turn(u32 reader) const { ptx::arrive(turn(1 - reader)); }
 
 private:
-  INGOT_DEVICE u32 announce(Place place) const {
-    ptx::arrive_expecting(full(place.slot), kSlotBytes);
+  INGOT_DEVICE u32 announce(Place place, u32 bytes) const {
+    ptx::arrive_expecting(full(place.slot), bytes);
     return full(place.slot);
   }
 

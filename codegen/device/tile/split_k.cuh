@@ -91,6 +91,16 @@ template <class L> struct TileSums {
   }
 };
 
+/// A part of a tile is stored. Returns true in the block that arrives last, which then sees all
+/// parts.
+INGOT_DEVICE bool arrives_last(const SplitK& split, i64 tile, const TileContext& context) {
+  context.barrier();
+  const u32 last = static_cast<u32>(split.parts - 1);
+  const bool is_last =
+      context.thread == 0 && ptx::count_arrival(split.arrivals + tile, last) == last;
+  return context.barrier_any(is_last);
+}
+
 /// Adds part `part` of tile `tile`, whose products are in the first kMatmuls slots. Returns true in
 /// the block that arrives last; its fragment then holds the complete sums.
 template <bool kCompensated, int kMatmuls, class L, int kSlots>
@@ -102,11 +112,7 @@ INGOT_DEVICE bool add_parts(const SplitK& split, i64 tile, i64 part, const TileC
 #pragma unroll
   for (int m = 0; m < kMatmuls; ++m)
     Sums::store(own_tile + part * kStride + m * Sums::kSize, context.thread, fragment.v[m]);
-  context.barrier();
-  const u32 last = static_cast<u32>(split.parts - 1);
-  const bool is_last =
-      context.thread == 0 && ptx::count_arrival(split.arrivals + tile, last) == last;
-  if (!context.barrier_any(is_last)) return false;
+  if (!arrives_last(split, tile, context)) return false;
   // Opaque, so that the compiler does not load all parts at once.
   const i32 parts = ptx::opaque(static_cast<i32>(split.parts));
 #pragma unroll

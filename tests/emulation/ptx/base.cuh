@@ -43,6 +43,7 @@ INGOT_DEVICE i32 block_count() { return ingot_machine->blocks; }
 
 INGOT_DEVICE i32 opaque(i32 value) { return value; }
 INGOT_DEVICE i64 unknown(i64 value) { return value; }
+template <int kBlocks, int kSteps> INGOT_DEVICE void complete(const u32 (&)[kBlocks][kSteps][4]) {}
 
 INGOT_DEVICE void block_barrier() { ingot_machine->barrier(false); }
 INGOT_DEVICE bool block_barrier_any(bool value) { return ingot_machine->barrier(value); }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles that become operand A of another product. The accumulators of a thread lie in its own
+// fragments of A, two adjacent columns in each register (PTX ISA).
+#pragma once
+
+#include "ptx/convert.cuh"
+#include "tile/layout.cuh"
+
+namespace ingot {
+
+/// Fragments of A (tile/mma_fragments.cuh), of each 16 rows and each 16 k, of a tile in the layout
+/// L.
+template <class L> using PackedFragments = u32[L::kRows / 2][L::kCols / 4][4];
+
+/// Packs the elements F::eval(point) of a tile. Those past its columns are 0.
+template <class Element, class F, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void pack_fragments(const Params& params, const TileContext& tile,
+                                 Fragment<L, kSlots>& fragment, const Results& results,
+                                 PackedFragments<L>& packed) {
+  static_assert(sizeof(Element) == 2, "accumulators in pairs of columns are fragments of A");
+  const auto at = [&](int row, int pair) -> u32& {
+    return packed[row / 2][pair / 2][row % 2 + pair % 2 * 2];
+  };
+  f32 even = 0.0f;
+  for_each_element<F>(params, tile, fragment, results, [&](int i, int j, i64, i64, f32 value) {
+    if (j % 2 == 0)
+      even = value;
+    else
+      at(i, j / 2) = ptx::pack_x2<Element>(even, value);
+  });
+  const TileBounds<L> bounds(tile);
+  if (bounds.cols == L::kTileCols) return;
+  // The first of a pair has the lower bits.
+#pragma unroll
+  for (int pair = 0; pair < L::kCols / 2; ++pair) {
+    const i32 columns = bounds.columns(2 * pair);
+#pragma unroll
+    for (int i = 0; i < L::kRows; ++i)
+      at(i, pair) &= columns <= 0 ? 0u : columns == 1 ? 0xffffu : 0xffffffffu;
+  }
+}
+
+} // namespace ingot

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products in a row whose tiles stay in registers: each tile goes through its stages and becomes
+// operand A of the next product. A block has all columns of its rows in every tile.
+#pragma once
+
+#include "sizes/shared_memory.h"
+#include "tile/matrix.cuh"
+#include "tile/packed_fragments.cuh"
+#include "tile/stages.cuh"
+
+namespace ingot {
+
+// A tile T, written by the emitter:
+//   A              the tile before it, or a matrix operand (tile/matrix.cuh)
+//   B              a matrix operand
+//   depth(params)  the K of its product
+//   kColumns       its columns, which are the K of the next product
+//   kSlots, Stages, Value
+//                  as those of a kernel, and the functor of its elements
+
+template <class...> struct MakeVoid {
+  using Type = void;
+};
+/// True for tiles, false for matrices.
+template <class X, class = void> constexpr bool kIsTile = false;
+template <class X> constexpr bool kIsTile<X, typename MakeVoid<typename X::Stages>::Type> = true;
+
+/// A tile of the kernels of a configuration.
+template <class Config, class T> struct ResidentTile {
+  static constexpr int kCols = sizes::resident_columns(T::kColumns, Config::kNarrowest);
+  using Layout = MmaLayout<Config::kTileM / Config::kWarpM, 1, Config::kWarpM, kCols>;
+  using Tile = Fragment<Layout, T::kSlots>;
+  using Packed = PackedFragments<Layout>;
+  using Results = typename ResultsOf<Layout, List<>, typename T::Stages>::Type;
+  static_assert(kStageBytes<Layout, typename T::Stages> == 0, "a warp has whole rows");
+
+  /// Runs the stages and packs the elements.
+  template <class Element, class Params>
+  static INGOT_DEVICE void finish(const Params& params, const TileContext& context, Tile& fragment,
+                                  Packed& packed) {
+    TileContext own = context;
+    own.col0 = 0;
+    own.col_end = T::kColumns;
+    own.thread = ptx::opaque(context.thread); // places are not kept across the products
+    Results results(own.thread);
+    run_stages<true>(params, own, fragment, results, typename T::Stages());
+    pack_fragments<Element, typename T::Value>(params, own, fragment, results, packed);
+    ptx::complete(packed); // the tile's sums take twice the registers
+  }
+};
+
+/// The first tile of a row of tiles that ends with T.
+template <class T, bool kHasTile = kIsTile<typename T::A>> struct FirstTile {
+  using Type = T;
+};
+template <class T> struct FirstTile<T, true> : FirstTile<typename T::A> {};
+
+/// The products of a row of tiles that ends with T, and of the product behind it, whose B is LastB.
+/// kCols: the columns of its sums. columns(context): those that it has.
+template <class Config, class T, class LastB> struct ResidentProducts {
+  template <class X> struct Of : X {
+    static constexpr int kCols = ResidentTile<Config, X>::kCols;
+    static_assert(kCols <= Config::kWidest, "slots hold every B");
+    static INGOT_DEVICE i64 columns(const TileContext&) { return X::kColumns; }
+  };
+  using First = Of<typename FirstTile<T>::Type>;
+  struct Last {
+    using A = T;
+    using B = LastB;
+    static constexpr int kCols = Config::kTileN;
+    static_assert(kCols <= Config::kWidest, "slots hold every B");
+    template <class Params> static INGOT_DEVICE i64 depth(const Params&) { return T::kColumns; }
+    static INGOT_DEVICE i64 columns(const TileContext& context) { return context.col_end; }
+  };
+};
+
+} // namespace ingot

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// See computed.h.
+#include "codegen/schedule/computed.h"
+
+#include "codegen/kernel/mapping.h"
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/visit.h"
+#include "codegen/kernel/widths.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace ingot {
+namespace {
+
+DType type_of(const Graph& graph, const Group& group) {
+  return graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype;
+}
+
+} // namespace
+
+llvm::Expected<DType> type_of_products(const ScheduleSite& site) {
+  const DType type = type_of(site.graph, site.group);
+  bool is_one = is_16_bit(type);
+  for (const Group* group = &site.group; group->computed; group = group->computed->tile.get())
+    is_one &= type_of(site.graph, *group->computed->tile) == type;
+  if (is_one) return type;
+  return make_error(ErrorCode::unsupported,
+                    "a product that computes an operand, and the product of that operand, have "
+                    "one 16-bit type");
+}
+
+bool reads_memory(const TileBody& tile) {
+  return !tile.frame.reads.empty() || !tile.frame.gathers.empty();
+}
+
+OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand) {
+  const int64_t size = size_of(kernel.parameters[operand.from.parameter].dtype);
+  const IndexMap& map = operand.from.map;
+  OperandSchedule result;
+  result.vec = map.contiguous == Coordinate::batch ? 1 : map.widest(kWidestAccess / size);
+  const bool is_copied = operand.prologue.empty() && result.vec * size == kWidestAccess;
+  result.path = is_copied ? PathKind::direct : PathKind::staged;
+  return result;
+}
+
+Schedule computed_schedule(DType type) {
+  Schedule s;
+  s.compute = type == DType::f16 ? ComputeType::f16 : ComputeType::bf16;
+  s.slots = 2;
+  s.group_rows = 1;
+  s.vec = 2;
+  s.staged_stores = true;
+  return s;
+}
+
+std::vector<Schedule> with_usual(const ScheduleSite& site, const Schedule& mapped,
+                                 llvm::ArrayRef<Schedule> usual) {
+  std::vector<Schedule> variants = {mapped};
+  if (staging_needs_sizes(site.kernel, mapped)) {
+    variants.push_back(mapped);
+    variants.back().staged_stores = false;
+    variants.back().shared_bytes = shared_bytes(site.kernel, variants.back());
+  }
+  llvm::append_range(variants, usual);
+  return variants;
+}
+
+bool set_mapped(const ScheduleSite& site, Schedule& s) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  if (matrix_operands(body).size() > kMostTensorMaps) return false;
+  for (const Expr& extent : {body.batch, body.rows}) // copies count in 32 bits
+    if (extent.constant().value_or(0) > INT32_MAX) return false;
+  for (const MatrixOperand* operand : matrix_operands(body)) {
+    if (!can_map(site.kernel, *operand, s.compute)) return false;
+    const int64_t size = size_of(site.kernel.parameters[operand->from.parameter].dtype);
+    s.operands.push_back({PathKind::mapped, kWidestAccess / size});
+  }
+  s.shared_bytes = shared_bytes(site.kernel, s);
+  return s.shared_bytes <= site.device.shared_per_block;
+}
+
+} // namespace ingot

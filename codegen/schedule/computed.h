@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products whose operand A the kernel computes: parts of choosing their schedules.
+#pragma once
+
+#include "codegen/schedule/choosers.h"
+
+namespace ingot {
+
+inline constexpr int64_t kWidestTile = 256; ///< columns of a tile's registers
+
+/// The one type of the products of a kernel with computed operands; else the error.
+llvm::Expected<DType> type_of_products(const ScheduleSite& site);
+
+/// True if the stages of a computed tile read memory.
+bool reads_memory(const TileBody& tile);
+
+/// The path and the width by which mma.sync's copies fetch an operand.
+OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand);
+
+/// The numbers that all schedules of such kernels share.
+Schedule computed_schedule(DType type);
+
+/// The variants of a schedule by tensor maps: it, the same with narrow stores if sizes ask for
+/// them, and the `usual` ones for tensors that no map may describe.
+std::vector<Schedule> with_usual(const ScheduleSite& site, const Schedule& mapped,
+                                 llvm::ArrayRef<Schedule> usual);
+
+/// Sets the operands of a schedule by tensor maps, and its memory. False: that is not legal.
+bool set_mapped(const ScheduleSite& site, Schedule& schedule);
+
+/// choose_nested_schedules and nested_candidates, if the tile of A has all of K.
+llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSite& site);
+std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,
+                                                       llvm::ArrayRef<Schedule> usual);
+
+} // namespace ingot

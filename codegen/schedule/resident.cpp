@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schedules of products whose operand A is a tile with all of K. See computed.h.
+#include "codegen/kernel/index_map.h"
+#include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/split_k.h"
+#include "codegen/kernel/visit.h"
+#include "codegen/kernel/widths.h"
+#include "codegen/schedule/computed.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kSlotDepth = 64; ///< k of a slot
+constexpr int64_t kMostSlots = 8;  ///< of a ring whose operands do not stay
+constexpr int64_t kFewSlots = 4;   ///< for a ring with fewer, the other one gives memory
+
+/// The columns of the registers of each tile in order, and of the product behind them.
+std::vector<int64_t> columns_of(const TileBody& body, MainloopKind kind) {
+  std::vector<int64_t> columns;
+  const auto add = [&](const Expr& extent) {
+    columns.push_back(sizes::resident_columns(static_cast<int>(*extent.constant()),
+                                              static_cast<int>(narrowest_tile(kind))));
+  };
+  for (const ComputedTile* tile : computed_tiles(body)) add(tile->body.columns);
+  add(body.columns);
+  return columns;
+}
+
+/// The k of each B in slots; 0: the first has no size.
+std::vector<int64_t> depths_of(const TileBody& body) {
+  std::vector<int64_t> depths;
+  for (const ComputedTile* tile : computed_tiles(body))
+    depths.push_back(tile->body.mainloops.front().depth.constant().value_or(0));
+  depths.push_back(*body.mainloops.front().depth.constant());
+  return depths;
+}
+
+void set_columns(const TileBody& body, Schedule& s) {
+  const std::vector<int64_t> columns = columns_of(body, s.mainloop);
+  s.tile_n = s.step_n = s.warp_n = columns.back();
+  s.depth = *llvm::max_element(columns);
+}
+
+/// By `groups` warpgroups on sm_90a. `keeps_b`: each B stays in shared memory. None: not legal.
+std::optional<Schedule> by_wgmma(const ScheduleSite& site, DType type, int groups, bool keeps_b) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  Schedule s = computed_schedule(type);
+  s.skeleton = Skeleton::nested_specialised;
+  s.mainloop = MainloopKind::resident_wgmma;
+  set_columns(body, s);
+  const std::vector<int64_t> depths = depths_of(body);
+  // Of three groups, a thread has registers for the sums and the operand of 128 columns.
+  if (depths.front() == 0 || (groups > 2 && s.depth > 128)) return std::nullopt;
+  s.threads = (groups + 1) * sizes::kWarpgroup;
+  s.most_blocks = site.device.sm_count;
+  s.warp_m = 16;
+  s.tile_m = groups * 64;
+  s.tile_k = kSlotDepth;
+  s.keeps_b = keeps_b;
+  int64_t slots = 0;
+  for (int64_t depth : depths) slots += llvm::divideCeil(depth, kSlotDepth);
+  if (!keeps_b) slots = std::clamp<int64_t>(slots - 1, 2, kMostSlots);
+  // The first A of the next tile arrives beside this tile's products, as far as there is memory.
+  const int64_t of_tile = llvm::divideCeil(depths.front(), kSlotDepth);
+  const int64_t least = keeps_b ? slots : std::min(slots, kFewSlots);
+  const auto fits = [&](int64_t slots_of_a, int64_t slots_of_b) {
+    s.slots_of_a = std::min(slots_of_a, kMostSlots);
+    s.slots = slots_of_b;
+    s.operands.clear();
+    return set_mapped(site, s);
+  };
+  for (int64_t slots_of_a : {2 * of_tile, of_tile, int64_t(2)})
+    for (int64_t slots_of_b = slots; slots_of_b >= least; --slots_of_b)
+      if (fits(slots_of_a, slots_of_b)) return s;
+  return fits(2, 2) && !keeps_b ? std::optional(s) : std::nullopt;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSite& site) {
+  auto type = type_of_products(site);
+  if (!type) return type.takeError();
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  if (body.columns.constant().value_or(kWidestTile + 1) > kWidestTile)
+    return make_error(ErrorCode::unsupported,
+                      "a product whose operand is a tile of the kernel has at most {} columns",
+                      kWidestTile);
+  Schedule s = computed_schedule(*type);
+  s.skeleton = Skeleton::nested;
+  s.mainloop = MainloopKind::resident;
+  set_columns(body, s);
+  s.tile_k = kSlotDepth;
+  const auto set_warps = [&](int64_t rows_of_warp, int64_t threads) {
+    s.warp_m = rows_of_warp;
+    s.threads = threads;
+    s.tile_m = s.warp_m * s.threads / 32;
+  };
+  // A warp reads every B whole. With 32 rows it does so half as often, but has registers for the
+  // sums and the operand of 128 columns alone.
+  if (s.depth <= 128)
+    set_warps(32, 128);
+  else
+    set_warps(16, 256);
+  if (assumed(tile_count(body, s)) < site.device.sm_count) set_warps(16, 128);
+  const int64_t bytes = sizes::resident_bytes(static_cast<int>(s.tile_m), static_cast<int>(s.depth),
+                                              static_cast<int>(s.tile_k), 2);
+  // Of 128 threads each, two blocks have the registers of an SM.
+  if (s.threads == 128)
+    s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(bytes, site.device), 1, 2);
+  for (const MatrixOperand* operand : matrix_operands(body))
+    s.operands.push_back(copied_operand(site.kernel, *operand));
+  Schedule narrow = s; // narrow stores
+  narrow.staged_stores = false;
+  Schedule general = narrow;
+  general.operands.assign(s.operands.size(), {PathKind::staged, 1});
+  general.vec = 1;
+  general.warp_m = 16; // staged operands take registers
+  general.tile_m = general.warp_m * general.threads / 32;
+  general.min_blocks_per_sm = 1;
+  if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
+  return std::vector{s, general};
+}
+
+std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,
+                                                       llvm::ArrayRef<Schedule> usual) {
+  const DType type = llvm::cantFail(type_of_products(site)); // the usual ones are legal
+  std::vector<std::vector<Schedule>> candidates;
+  for (int groups : {3, 2})
+    for (bool keeps_b : {true, false})
+      if (const auto mapped = by_wgmma(site, type, groups, keeps_b))
+        candidates.push_back(with_usual(site, *mapped, usual));
+  return candidates;
+}
+
+} // namespace ingot

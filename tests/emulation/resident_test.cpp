@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products in a row whose tiles stay in registers (tile/resident_tiles.cuh).
+#include "tests/emulation/mutations.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace ingot;
+using namespace ingot::emulation;
+
+namespace {
+
+/// A row of layers of the widths `widths`, the first of which is that of the rows.
+std::string layers(const char* type, const char* rows, const std::vector<int>& widths,
+                   bool transposed = true) {
+  std::string inputs = fmt::format("x: {}[{}, {}]", type, rows, widths.front()), ops;
+  for (size_t k = 1; k < widths.size(); ++k) {
+    const int in = widths[k - 1], out = widths[k];
+    inputs += fmt::format(", w{0}: {1}[{2}, {3}], b{0}: {1}[{4}]", k, type, transposed ? out : in,
+                          transposed ? in : out, out);
+    ops += fmt::format("  x = relu(matmul(x, w{0}{1}) + b{0})\n", k,
+                       transposed ? ", transpose_b=true" : "");
+  }
+  return fmt::format("graph g({}) {{\n{}  return x }}", inputs, ops);
+}
+
+/// A case for sm_90a. By wgmma with so many slots and tiles of so many rows; 0: by mma.sync.
+Case resident(const std::string& spec, int64_t slots = 0, int64_t tile_m = 0,
+              std::vector<DimBindings> sizes = {{}}) {
+  Case result{spec, std::move(sizes), MatmulPrecision::highest};
+  result.target = slots > 0 ? "sm_90a" : "sm_80";
+  result.choice.wgmma = slots;
+  result.choice.tile_m = tile_m;
+  return result;
+}
+
+/// The failures of a case, or that it is not one kernel with the schedule `expected`.
+std::string check_resident(const Case& one, const std::string& expected) {
+  const std::string schedules = schedules_of(one);
+  if (schedules.find(expected) != 0 || schedules.find('\n') + 1 != schedules.size())
+    return "not one kernel of " + expected + ": " + schedules;
+  return check_cases({one});
+}
+
+} // namespace
+
+TEST_CASE("emulation: two layers in one kernel by mma.sync") {
+  CHECK(check_resident(resident(layers("f16", "130", {40, 72, 24})), "resident mma") == "");
+  CHECK(check_resident(resident(layers("bf16", "130", {40, 72, 24}, false)), "resident mma") == "");
+  CHECK(check_resident(resident(layers("f16", "130", {300, 256, 256})), "resident mma") == "");
+  CHECK(check_resident(resident(layers("f16", "33", {7, 13, 5})), "resident mma") == "");
+  CHECK(check_resident(resident(layers("f16", "r", {24, 40, 8}), 0, 0, {{{"r", 200}}, {{"r", 1}}}),
+                       "resident mma") == "");
+}
+
+TEST_CASE("emulation: two layers in one kernel by wgmma") {
+  for (const bool is_transposed : {false, true}) {
+    const std::string spec = layers("f16", "230", {40, 72, 24}, is_transposed);
+    CHECK(check_resident(resident(spec, 3, 128), "resident wgmma f16 128x64x64") == "");
+    CHECK(check_resident(resident(spec, 3, 192), "resident wgmma f16 192x64x64") == "");
+    CHECK(check_resident(resident(spec, 2, 128), "resident wgmma f16 128x64x64") == "");
+  }
+  // Each B is longer than the ring.
+  const std::string wide = layers("bf16", "150", {264, 256, 200});
+  CHECK(check_resident(resident(wide, 5, 128), "resident wgmma bf16 128x256x64") == "");
+  CHECK(check_resident(resident(layers("f16", "r", {24, 40, 8}), 2, 128,
+                                {{{"r", 300}}, {{"r", 1}}, {{"r", 0}}}),
+                       "resident wgmma") == "");
+}
+
+TEST_CASE("emulation: many layers in one kernel") {
+  const std::string mlp = layers("f16", "230", {24, 72, 40, 128, 8});
+  CHECK(check_resident(resident(mlp), "resident mma") == "");
+  CHECK(check_resident(resident(mlp, 6, 128), "resident wgmma f16 128x64x64") == "");
+  CHECK(check_resident(resident(mlp, 5, 192), "resident wgmma f16 192x64x64") == "");
+  const std::string wide = layers("bf16", "130", {136, 256, 200, 256}, false);
+  CHECK(check_resident(resident(wide), "resident mma") == "");
+  CHECK(check_resident(resident(wide, 4, 128), "resident wgmma bf16 128x256x64") == "");
+}
+
+TEST_CASE("emulation: reductions of rows between layers") {
+  const std::string norms =
+      "graph g(x: f16[230, 40], w: f16[40, 96], u: f16[96, 72], v: f16[72, 24], g: f16[96], b: "
+      "f16[96]) {\n"
+      "  h = layer_norm(matmul(x, w), weight=g, bias=b)\n"
+      "  s = softmax(matmul(h, u), axis=1)\n"
+      "  return matmul(s * 2.0, v) }";
+  CHECK(check_resident(resident(norms), "resident mma") == "");
+  CHECK(check_resident(resident(norms, 5, 128), "resident wgmma f16 128x64x64") == "");
+  CHECK(check_resident(resident(norms, 4, 192), "resident wgmma f16 192x64x64") == "");
+}
+
+TEST_CASE("emulation: every operation that orders resident tiles by wgmma is needed") {
+  // By one block: two tiles of rows, whose operands go through a ring of four slots for five B.
+  const Case one = resident(layers("f16", "130", {152, 72, 24}), 4, 128);
+  REQUIRE(schedules_of(one).find("resident wgmma f16 128x64x64") == 0);
+  check_each(kBarrier, one, 1);
+  check_each(kArrival, one, 8);
+  check_each(kPhaseWait, one, 8);
+  // Behind the last products, nobody fills the slots that two of them release.
+  check_each(kProductWait, one, 4, {6, 8});
+}
+
+TEST_CASE("emulation: every operation that orders resident tiles by mma.sync is needed") {
+  const Case one = resident(layers("f16", "130", {136, 72, 24}));
+  REQUIRE(schedules_of(one).find("resident mma f16 64x32x64") == 0);
+  check_each(kBarrier, one, 4);
+  check_each(kWait, one, 4);
+  check_each(kCommit, one, 4, {5, 11, 17}); // behind the last slot, nothing is copied
+}
