@@ -41,6 +41,7 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::thirds:
   case MainloopKind::wgmma_swapped:
   case MainloopKind::nested:
+  case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
   case MainloopKind::resident_wgmma: break;

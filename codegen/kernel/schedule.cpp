@@ -53,7 +53,8 @@ namespace {
 const char* instructions_of(const Schedule& s) {
   if (is_wgmma(s.mainloop)) return "wgmma";
   if (is_guard(s.mainloop)) return "guard";
-  if (s.mainloop == MainloopKind::nested) return "nested mma";
+  if (s.mainloop == MainloopKind::nested || s.mainloop == MainloopKind::nested_thirds)
+    return "nested mma";
   if (s.mainloop == MainloopKind::nested_wgmma) return "nested wgmma";
   if (s.mainloop == MainloopKind::resident) return "resident mma";
   if (s.mainloop == MainloopKind::resident_wgmma) return "resident wgmma";

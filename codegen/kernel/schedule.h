@@ -55,6 +55,7 @@ enum class MainloopKind : uint8_t {
   guard,         ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
   tensor_guard,  ///< the same, of scaled f16
   nested,        ///< tile/nested_mainloop.cuh; the kernel computes A
+  nested_thirds, ///< tile/nested_thirds_mainloop.cuh; the same of f32
   nested_wgmma,  ///< tile/nested_wgmma_mainloop.cuh; the same on sm_90a
   resident,      ///< tile/resident_mainloop.cuh; A is a tile with all of K
   resident_wgmma ///< tile/resident_wgmma_mainloop.cuh; the same on sm_90a
@@ -66,7 +67,8 @@ inline bool is_wgmma(MainloopKind kind) {
 }
 /// True if the kernel computes operand A of the product along K.
 inline bool is_nested(MainloopKind kind) {
-  return kind == MainloopKind::nested || kind == MainloopKind::nested_wgmma;
+  return kind == MainloopKind::nested || kind == MainloopKind::nested_thirds ||
+         kind == MainloopKind::nested_wgmma;
 }
 /// The same, whole.
 inline bool is_resident(MainloopKind kind) {

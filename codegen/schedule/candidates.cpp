@@ -39,6 +39,7 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:
+  case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
   case MainloopKind::resident_wgmma: break; // no tuner chooses them
@@ -89,6 +90,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:
+  case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
   case MainloopKind::resident_wgmma: break;

@@ -18,15 +18,20 @@ DType type_of(const Graph& graph, const Group& group) {
 
 } // namespace
 
-llvm::Expected<DType> type_of_products(const ScheduleSite& site) {
+llvm::Expected<ComputeType> compute_of_products(const ScheduleSite& site) {
   const DType type = type_of(site.graph, site.group);
-  bool is_one = is_16_bit(type);
-  for (const Group* group = &site.group; group->computed; group = group->computed->tile.get())
-    is_one &= type_of(site.graph, *group->computed->tile) == type;
-  if (is_one) return type;
+  for (const Group* tile : tiles_of(site.group))
+    if (type_of(site.graph, *tile) != type)
+      return make_error(ErrorCode::unsupported,
+                        "a product that computes an operand, and the product of that operand, "
+                        "have one type");
+  if (type == DType::f16) return ComputeType::f16;
+  if (type == DType::bf16) return ComputeType::bf16;
+  if (type == DType::f32 && site.options.precision != MatmulPrecision::pedantic)
+    return ComputeType::bf16x3; // more accurate than the coarser precisions ask
   return make_error(ErrorCode::unsupported,
-                    "a product that computes an operand, and the product of that operand, have "
-                    "one 16-bit type");
+                    "a product that computes an operand is one of f16, bf16 or f32, and in f32 "
+                    "not by FMA alone");
 }
 
 bool reads_memory(const TileBody& tile) {
@@ -43,9 +48,9 @@ OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operan
   return result;
 }
 
-Schedule computed_schedule(DType type) {
+Schedule computed_schedule(ComputeType compute) {
   Schedule s;
-  s.compute = type == DType::f16 ? ComputeType::f16 : ComputeType::bf16;
+  s.compute = compute;
   s.slots = 2;
   s.group_rows = 1;
   s.vec = 2;

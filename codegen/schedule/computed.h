@@ -8,8 +8,9 @@ namespace ingot {
 
 inline constexpr int64_t kWidestTile = 256; ///< columns of a tile's registers
 
-/// The one type of the products of a kernel with computed operands; else the error.
-llvm::Expected<DType> type_of_products(const ScheduleSite& site);
+/// How tensor cores multiply in a kernel with computed operands, whose products have one type; else
+/// the error.
+llvm::Expected<ComputeType> compute_of_products(const ScheduleSite& site);
 
 /// True if the stages of a computed tile read memory.
 bool reads_memory(const TileBody& tile);
@@ -18,7 +19,7 @@ bool reads_memory(const TileBody& tile);
 OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand);
 
 /// The numbers that all schedules of such kernels share.
-Schedule computed_schedule(DType type);
+Schedule computed_schedule(ComputeType compute);
 
 /// The variants of a schedule by tensor maps: it, the same with narrow stores if sizes ask for
 /// them, and the `usual` ones for tensors that no map may describe.

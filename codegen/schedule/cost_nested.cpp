@@ -52,8 +52,11 @@ double wgmma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec
 double mma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec& device,
                    KernelCost& cost) {
   const double warps = static_cast<double>(s.threads) / 32;
-  const double copied = 2 * work.tiles * work.depth * work.units; // bytes of 16-bit operands
-  cost.products = 2 * work.tiles * static_cast<double>(s.tile_m) * work.depth * work.units /
+  const ComputeFacts& facts = facts_of(s.compute);
+  const double copied =
+      static_cast<double>(facts.operand_bytes) * work.tiles * work.depth * work.units;
+  const auto terms = static_cast<double>(facts.tensor_products);
+  cost.products = 2 * terms * work.tiles * static_cast<double>(s.tile_m) * work.depth * work.units /
                   (kBusy * device.mma_flops * work.share);
   cost.shared = warps * copied / device.shared_bytes_per_second;
   cost.cache = copied / device.l2_bytes_per_second;
@@ -98,7 +101,7 @@ void add_resident(const ResidentWork& work, const Schedule& s, const DeviceSpec&
 
 void add_nested(const NestedWork& work, const Schedule& s, const DeviceSpec& device,
                 KernelCost& cost) {
-  const bool is_mma = s.mainloop == MainloopKind::nested;
+  const bool is_mma = s.mainloop != MainloopKind::nested_wgmma;
   const double busy =
       is_mma ? mma_seconds(work, s, device, cost) : wgmma_seconds(work, s, device, cost);
   cost.exposed = kRead * work.reads * work.tiles * static_cast<double>(s.tile_m) * work.depth /

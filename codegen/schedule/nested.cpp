@@ -26,10 +26,9 @@ std::optional<int64_t> width_for(const Expr& extent) {
   return std::max<int64_t>(kNarrowest, static_cast<int64_t>(llvm::PowerOf2Ceil(*fixed)));
 }
 
-/// The type of the products, the columns of a tile, and the K of the inner product with its
-/// padding.
+/// How to multiply, the columns of a tile, and the K of the inner product with its padding.
 struct NestedShape {
-  DType type;
+  ComputeType compute;
   int64_t columns, depth;
 };
 
@@ -42,8 +41,8 @@ bool reduces(const TileBody& tile) {
 
 llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
   const auto& body = std::get<TileBody>(site.kernel.body);
-  auto type = type_of_products(site);
-  if (!type) return type.takeError();
+  auto compute = compute_of_products(site);
+  if (!compute) return compute.takeError();
   // Blocks do not share K, which may be long. Kernels of their own do, and store one product.
   const TileBody& tile = computed_tile(body)->body;
   if (!reduces(tile) && !body.mainloops.front().depth.constant())
@@ -57,7 +56,7 @@ llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
         "a product that computes an operand has at most {} columns, and the operand's "
         "product a K of at most {}",
         kWidestTile, kWidestTile);
-  return NestedShape{*type, *columns, *depth};
+  return NestedShape{*compute, *columns, *depth};
 }
 
 /// The rows of a warp, by mma.sync. The sums of 32 rows and more than 64 columns leave registers
@@ -77,10 +76,60 @@ int64_t rows_of_warp(const ScheduleSite& site, const NestedShape& shape) {
 
 /// The numbers that both families share.
 Schedule nested_schedule(const NestedShape& shape) {
-  Schedule s = computed_schedule(shape.type);
+  Schedule s = computed_schedule(shape.compute);
   s.tile_n = s.step_n = s.warp_n = shape.columns;
   s.depth = shape.depth;
   return s;
+}
+
+/// In f32: the memory of a block with so many threads, if its thirds and slots fit; else none.
+std::optional<Schedule> by_thirds(const ScheduleSite& site, const NestedShape& shape,
+                                  int64_t threads) {
+  Schedule s = nested_schedule(shape);
+  s.skeleton = Skeleton::nested;
+  s.mainloop = MainloopKind::nested_thirds;
+  s.threads = threads;
+  s.warp_m = 16;
+  s.tile_m = s.warp_m * s.threads / 32;
+  for (int64_t step : {32, 64}) {
+    s.tile_k = step;
+    // Rows go through the slots.
+    if (s.tile_m * s.depth > 2 * step * (s.depth + s.tile_n)) continue;
+    const int64_t bytes =
+        sizes::nested_thirds_bytes(static_cast<int>(s.tile_m), static_cast<int>(s.tile_n),
+                                   static_cast<int>(step), static_cast<int>(s.depth));
+    if (bytes > site.device.shared_per_block) continue;
+    s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(bytes, site.device), 1, 2);
+    return s;
+  }
+  return std::nullopt;
+}
+
+llvm::Expected<std::vector<Schedule>> choose_thirds(const ScheduleSite& site,
+                                                    const NestedShape& shape) {
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  auto small = by_thirds(site, shape, 128);
+  if (!small)
+    return make_error(ErrorCode::unsupported,
+                      "the memory of a block has no place for the thirds of an f32 product with {} "
+                      "columns whose operand has a K of {}",
+                      shape.columns, shape.depth);
+  // More warps share the thirds of a step.
+  Schedule s = *small;
+  choose_split(site, {kMostParts, kLeastDepth, site.device.sm_count * s.min_blocks_per_sm}, s);
+  const auto large = by_thirds(site, shape, 256);
+  if (!s.splits_k() && large && assumed(tile_count(body, *large)) >= site.device.sm_count)
+    s = *large;
+  for (const MatrixOperand* operand : matrix_operands(body))
+    s.operands.push_back(copied_operand(site.kernel, *operand));
+  Schedule narrow = s; // narrow stores
+  narrow.staged_stores = false;
+  Schedule general = narrow;
+  general.operands.assign(s.operands.size(), {PathKind::staged, 1});
+  general.vec = 1;
+  general.min_blocks_per_sm = 1;
+  if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
+  return std::vector{s, general};
 }
 
 /// The product by `groups` warpgroups on sm_90a, whose operands are mapped; none: it is not legal.
@@ -88,7 +137,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& sh
   const auto& body = std::get<TileBody>(site.kernel.body);
   const int64_t narrowest = narrowest_tile(MainloopKind::nested_wgmma);
   Schedule s = nested_schedule(
-      {shape.type, std::max(shape.columns, narrowest), std::max(shape.depth, narrowest)});
+      {shape.compute, std::max(shape.columns, narrowest), std::max(shape.depth, narrowest)});
   s.skeleton = Skeleton::nested_specialised;
   s.mainloop = MainloopKind::nested_wgmma;
   s.threads = (groups + 1) * sizes::kWarpgroup;
@@ -113,6 +162,7 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   if (computed_tile(body)->resident) return choose_resident_schedules(site);
   auto shape = nested_shape(site);
   if (!shape) return shape.takeError();
+  if (shape->compute == ComputeType::bf16x3) return choose_thirds(site, *shape);
   const TileBody& tile = computed_tile(body)->body;
   Schedule s = nested_schedule(*shape);
   s.skeleton = Skeleton::nested;

@@ -398,6 +398,7 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:
+  case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
   case MainloopKind::resident_wgmma:

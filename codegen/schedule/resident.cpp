@@ -45,9 +45,10 @@ void set_columns(const TileBody& body, Schedule& s) {
 }
 
 /// By `groups` warpgroups on sm_90a. `keeps_b`: each B stays in shared memory. None: not legal.
-std::optional<Schedule> by_wgmma(const ScheduleSite& site, DType type, int groups, bool keeps_b) {
+std::optional<Schedule> by_wgmma(const ScheduleSite& site, ComputeType compute, int groups,
+                                 bool keeps_b) {
   const auto& body = std::get<TileBody>(site.kernel.body);
-  Schedule s = computed_schedule(type);
+  Schedule s = computed_schedule(compute);
   s.skeleton = Skeleton::nested_specialised;
   s.mainloop = MainloopKind::resident_wgmma;
   set_columns(body, s);
@@ -81,14 +82,16 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, DType type, int group
 } // namespace
 
 llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSite& site) {
-  auto type = type_of_products(site);
-  if (!type) return type.takeError();
+  auto compute = compute_of_products(site);
+  if (!compute) return compute.takeError();
+  if (*compute == ComputeType::bf16x3)
+    return make_error(ErrorCode::unsupported, "products in a row in one kernel have 16-bit types");
   const auto& body = std::get<TileBody>(site.kernel.body);
   if (body.columns.constant().value_or(kWidestTile + 1) > kWidestTile)
     return make_error(ErrorCode::unsupported,
                       "a product whose operand is a tile of the kernel has at most {} columns",
                       kWidestTile);
-  Schedule s = computed_schedule(*type);
+  Schedule s = computed_schedule(*compute);
   s.skeleton = Skeleton::nested;
   s.mainloop = MainloopKind::resident;
   set_columns(body, s);
@@ -126,11 +129,11 @@ llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSi
 
 std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,
                                                        llvm::ArrayRef<Schedule> usual) {
-  const DType type = llvm::cantFail(type_of_products(site)); // the usual ones are legal
+  const ComputeType compute = llvm::cantFail(compute_of_products(site)); // the usual ones are legal
   std::vector<std::vector<Schedule>> candidates;
   for (int groups : {3, 2})
     for (bool keeps_b : {true, false})
-      if (const auto mapped = by_wgmma(site, type, groups, keeps_b))
+      if (const auto mapped = by_wgmma(site, compute, groups, keeps_b))
         candidates.push_back(with_usual(site, *mapped, usual));
   return candidates;
 }

@@ -124,6 +124,25 @@ TEST_CASE("emulation: scaled_dot_product_attention is one kernel in all its form
   CHECK(check_nested(form(", attn_mask=rows > 4")) == "");
 }
 
+TEST_CASE("emulation: attention in f32 is one kernel") {
+  const auto f32 = [](const std::string& spec) {
+    return Case{spec, {{}}, MatmulPrecision::highest};
+  };
+  CHECK(check_nested(f32(attention({"f32", 130, 200, 64, 64}))) == "");
+  CHECK(check_nested(f32(attention({"f32", 70, 65, 40, 72}))) == "");
+  CHECK(check_nested(f32(attention({"f32", 70, 100, 17, 33}, ", m: bool[2, 1, 100]",
+                                   "  s = where(m, s, -inf)\n"))) == "");
+  CHECK(check_nested(f32(attention({"f32", 5, 900, 32, 32}, "", "", "h, logsumexp(s, dim=2)"))) ==
+        "");
+  CHECK(check_nested(
+            f32("graph g(q: f32[2, 70, 40], k: f32[2, 40, 90], v: f32[2, 24, 90]) {\n"
+                "  return matmul(softmax(matmul(q, k), axis=2), v, transpose_b=true) }")) == "");
+  // Numbers that thirds do not hold: tiles with them are computed by FMA.
+  Case large = f32(attention({"f32", 70, 100, 32, 32}));
+  large.non_finite = true;
+  CHECK(check_nested(large) == "");
+}
+
 TEST_CASE("emulation: attention with a softmax in f32 is one kernel") {
   const auto widened = [](const char* type, const char* scores) {
     return Case{fmt::format("graph g(q: {0}[70, 32], k: {0}[100, 32], v: {0}[100, 40], "

@@ -229,16 +229,18 @@ def fused_attentions(q, k, v):
              3)]
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("scale", [None, 0.3])
-def test_fused_attention(is_causal, scale):
-    q, k, v = (torch.randn(2, 4, 6, 8, dtype=torch.bfloat16) for _ in range(3))
+def test_fused_attention(is_causal, scale, dtype):
+    q, k, v = (torch.randn(2, 4, 6, 8, dtype=dtype) for _ in range(3))
     wanted = F.scaled_dot_product_attention(q.double(), k.double(), v.double(), scale=scale,
                                             is_causal=is_causal)
     for overload, args, _ in fused_attentions(q, k, v):
         result, = by_rule(overload, (*args, is_causal), {"scale": scale},
-                          (wanted.bfloat16(), torch.zeros(2, 4, 6)), (0,))
-        torch.testing.assert_close(result.double(), wanted, rtol=0.02, atol=0.02)
+                          (wanted.to(dtype), torch.zeros(2, 4, 6)), (0,))
+        tolerance = 0.02 if dtype == torch.bfloat16 else 1e-5
+        torch.testing.assert_close(result.double(), wanted, rtol=tolerance, atol=tolerance)
 
 
 def test_fused_attention_with_a_bias_and_shared_heads():
@@ -257,12 +259,12 @@ def test_fused_attention_with_a_bias_and_shared_heads():
 
 def test_fused_attention_that_is_left():
     q, wide = torch.randn(1, 2, 4, 8), torch.randn(1, 2, 4, 512).half()
-    for overload, args, _ in fused_attentions(q, q, q):
-        with pytest.raises(Exception, match="fused attention kernel is faster in f32"):
-            by_rule(overload, args, {}, (q,), (0,))
     for overload, args, _ in fused_attentions(wide, wide, wide):
         with pytest.raises(Exception, match="heads of more than 256 elements"):
             by_rule(overload, args, {}, (wide,), (0,))
+    for overload, args, _ in fused_attentions(*[wide[..., :200].float()] * 3):
+        with pytest.raises(Exception, match="heads of more than 128 elements"):
+            by_rule(overload, args, {}, (wide[..., :200].float(),), (0,))
     for overload, args, _ in fused_attentions(*[q.half()] * 3):
         with pytest.raises(Exception, match="random numbers of dropout"):
             by_rule(overload, (*args[:-1], 0.1), {}, (q.half(),), (0,))

@@ -157,6 +157,10 @@ constexpr int nested_bytes(int rows, int cols, int step, int depth, int element)
   return (rows * depth + 2 * step * (depth + cols)) * element;
 }
 
+/// The same of f32: the thirds of the rows and of a slot, of 2 bytes each, and the two slots.
+constexpr int nested_thirds_bytes(int rows, int cols, int step, int depth) {
+  return 6 * (rows * depth + step * (depth + cols)) + 2 * 4 * step * (depth + cols);
+}
 /// The columns of the registers of a resident tile, which has `columns` of its own.
 constexpr int resident_columns(int columns, int narrowest) {
   int padded = narrowest;

@@ -203,6 +203,7 @@ INGOT_DEVICE void prefetch_all(const Params& params, const TileContext& tile, Li
 /// The stages of a step's tile, and the states that run from step to step.
 template <class T, class L, class Element> struct ComputedSteps {
   using Tile = Fragment<L, T::kSlots>;
+  using Value = typename T::Value;
   using Packed = PackedFragments<L>;
   typename RunningOf<L, List<>, typename T::Stages>::Type running;
   /// By these, sums of earlier steps move to the centre of the last one.
@@ -236,8 +237,7 @@ template <class T, class L, class Element> struct ComputedSteps {
   template <class Params>
   static INGOT_DEVICE void pack(const Params& params, const TileContext& tile, Tile& fragment,
                                 Packed& packed) {
-    pack_fragments<Element, typename T::Value>(params, tile, fragment, NoResults(tile.thread),
-                                               packed);
+    pack_fragments<Element, Value>(params, tile, fragment, NoResults(tile.thread), packed);
   }
 
   /// `results` receives the results of the running reductions.

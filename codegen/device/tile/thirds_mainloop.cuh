@@ -5,16 +5,13 @@
 // registers. Config is that of tile/pipelined_mainloop.cuh, and gives kTotalEvery.
 #pragma once
 
+#include "tile/finite_sums.cuh"
 #include "tile/pipelined_mainloop.cuh"
 #include "tile/safe_mainloop.cuh"
-#include "tile/thirds.cuh"
+#include "tile/thirds_fragments.cuh"
 #include "tile/totals.cuh"
 
 namespace ingot {
-
-// Tensor cores truncate sums (tile/halves_mainloop.cuh). Therefore they sum the 16 k of a step,
-// from zero, small products first, and f32 additions that round add these sums: only the last of
-// the six products truncates at the size of the sum.
 
 /// The products of a warp (tile/pipelined_mainloop.cuh).
 template <class Config, class StageA, class StageB> struct ThirdsProducts {
@@ -49,25 +46,16 @@ template <class Config, class StageA, class StageB> struct ThirdsProducts {
     u32 thirds_a[FragmentsA::kBlocks][kThirds][4];
 #pragma unroll
     for (int i = 0; i < FragmentsA::kBlocks; ++i)
-      split<2, 1>(a[0].block[i], a[1].block[i], thirds_a[i]);
+      split_block<2, 1>(a[0].block[i], a[1].block[i], thirds_a[i]);
     load_a(next_slot, next_step);
 #pragma unroll
     for (int column = 0; column < FragmentsB::kBlocks; ++column) {
       if (column > 0) feed(column);
       u32 thirds_b[kThirds][4];
-      split<1, 2>(b[0].block[column], b[1].block[column], thirds_b);
+      split_block<1, 2>(b[0].block[column], b[1].block[column], thirds_b);
       load_b(next_slot, next_step, column);
       f32 part[Layout::kRows][4];
-      clear(part);
-#pragma unroll
-      for (int order = kThirds - 1; order >= 0; --order) { // of 2^(-8 order)
-#pragma unroll
-        for (int of_a = order; of_a >= 0; --of_a) {
-#pragma unroll
-          for (int i = 0; i < FragmentsA::kBlocks; ++i)
-            multiply_block(thirds_a[i][of_a], thirds_b[order - of_a], i, part);
-        }
-      }
+      multiply_thirds(thirds_a, thirds_b, part);
 #pragma unroll
       for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
@@ -84,40 +72,6 @@ private:
   INGOT_DEVICE void load_b(int slot, int step, int block) {
     b[0].load_block(first_b + slot, 2 * step, block);
     b[1].load_block(first_b + slot, 2 * step + 1, block);
-  }
-
-  /// Splits a block of 16 rows or columns and 16 k, whose halves of 8 k are `low` and `high`. A
-  /// product of 16 k takes pairs of adjacent k from a lane, and the lane has k and k + 4 of each
-  /// half. They are taken for adjacent ones on both sides: the sum is over all 16.
-  /// kPair: the distance of the registers of a pair; kOther: that of the pairs of a half.
-  template <int kPair, int kOther>
-  static INGOT_DEVICE void split(const u32 (&low)[4], const u32 (&high)[4],
-                                 u32 (&thirds)[kThirds][4]) {
-    // Registers of A: both rows of the first 8 k, both of the last. Of B: both 8 k of the left
-    // columns, both of the right ones.
-    constexpr bool kIsA = kPair == 2;
-#pragma unroll
-    for (int r = 0; r < 4; ++r) {
-      const int from = (kIsA ? r % 2 : r / 2) * kOther;
-      const u32(&half)[4] = (kIsA ? r / 2 : r % 2) == 0 ? low : high;
-      u32 pair[kThirds];
-      split_pair(ptx::as_f32(half[from]), ptx::as_f32(half[from + kPair]), pair);
-#pragma unroll
-      for (int third = 0; third < kThirds; ++third) thirds[third][r] = ptx::opaque(pair[third]);
-    }
-  }
-
-  /// Adds the product of block i of 16 rows and of 16 columns.
-  static INGOT_DEVICE void multiply_block(const u32 (&of_a)[4], const u32 (&of_b)[4], int i,
-                                          f32 (&part)[Layout::kRows][4]) {
-#pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      f32(&top)[4] = part[2 * i];
-      f32(&bottom)[4] = part[2 * i + 1];
-      ptx::mma_m16n8k16_bf16(
-          {top[2 * side], top[2 * side + 1], bottom[2 * side], bottom[2 * side + 1]}, of_a,
-          of_b[2 * side], of_b[2 * side + 1]);
-    }
   }
 };
 
@@ -142,7 +96,7 @@ template <class Config, class A, class B> struct ThirdsMainloop {
                                KRange k, Sums& acc) {
     clear(acc);
     Pipeline::run(params, context, k, acc);
-    if (are_finite(context, acc)) {
+    if (are_finite<Layout>(context, acc)) {
 #pragma unroll
       for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
@@ -153,26 +107,6 @@ template <class Config, class A, class B> struct ThirdsMainloop {
     TileContext after = context;
     after.thread = ptx::opaque(context.thread);
     Safe::run(params, after, m, n, k, acc);
-  }
-
-private:
-  /// Whether all sums of the tile are finite. Returns the same in all threads, behind a barrier.
-  static INGOT_DEVICE bool are_finite(const TileContext& context, const Sums& acc) {
-    f32 zero = 0.0f; // or NaN: an infinite sum times zero
-#pragma unroll
-    for (int i = 0; i < Layout::kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) zero += acc[i][j] * 0.0f;
-    }
-    u32 bad = zero == 0.0f ? 0 : 1;
-#pragma unroll
-    for (int mask = 1; mask < 32; mask *= 2) bad |= ptx::shuffle_xor(bad, mask);
-    auto* const warps = reinterpret_cast<u32*>(ptx::shared_memory());
-    if (index_of(context.thread) % 32 == 0) warps[index_of(context.thread) / 32] = bad;
-    context.barrier();
-    for (int warp = 0; warp < Layout::kThreads / 32; ++warp) bad |= warps[warp];
-    context.barrier();
-    return bad == 0;
   }
 };
 

@@ -9,7 +9,10 @@ from ingot.torch.element_types import SIXTEEN_BITS
 from ingot.torch.rule_context import Refusal, RuleContext
 from ingot.torch.rules.registry import aten, rule
 
-_MOST_HEAD_SIZE = 256  # of a kernel that computes a product's operand
+# The largest heads of which a kernel computes a product's operand. In float32, larger ones than
+# these leave a block alone on its SM.
+_MOST_HEAD_SIZE = 256
+_MOST_FLOAT32_HEAD_SIZE = 128
 _MATH_FORM = "its math form is taken: torch.nn.attention.sdpa_kernel(SDPBackend.MATH)"
 
 
@@ -18,13 +21,10 @@ def _attention(g: RuleContext, q: Any, k: Any, v: Any, mask: Any, dropout_p: Any
     """The results of a fused operator: the first alone."""
     if dropout_p != 0:
         raise Refusal("PyTorch draws the random numbers of dropout")
-    if q.fake.dtype not in SIXTEEN_BITS:
-        raise Refusal(f"PyTorch's fused attention kernel is faster in {g.dtype(q.fake.dtype)}; "
-                      f"{_MATH_FORM}")
-    if any(g.is_number(size) and size > _MOST_HEAD_SIZE for size in (q.fake.shape[-1],
-                                                                   v.fake.shape[-1])):
+    most = _MOST_HEAD_SIZE if q.fake.dtype in SIXTEEN_BITS else _MOST_FLOAT32_HEAD_SIZE
+    if any(g.is_number(size) and size > most for size in (q.fake.shape[-1], v.fake.shape[-1])):
         raise Refusal("PyTorch's fused attention kernel is faster with heads of more than "
-                      f"{_MOST_HEAD_SIZE} elements; {_MATH_FORM}")
+                      f"{most} elements; {_MATH_FORM}")
     named = {} if scale is None else {"scale": g.number(scale)}
     if mask is not None:
         named["attn_mask"] = mask
