@@ -14,10 +14,11 @@ std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
                                                const std::vector<StoreTarget>& targets,
                                                OpId matmul);
 
-/// True if the tile of a group's computed operand has the group's points: its batch, its rows, and
-/// K as columns. Marks the reads of the group that are not from memory. `dims`: those of the
-/// operand in the group's `space`.
-bool place_tile(const Graph& graph, const Group& tile, const AxisSpace& space, const AtomList& dims,
+/// True if the tile of a group's computed operand has the group's points: its batch and rows in one
+/// order, and K as columns. Marks the reads of the group that are not from memory. Where the tile
+/// multiplies other matrices along the group's rows, these become a batch of the group. `dims`:
+/// those of the operand in the group's `space`.
+bool place_tile(const Graph& graph, const Group& tile, AxisSpace& space, const AtomList& dims,
                 Group& group);
 
 } // namespace ingot
