@@ -35,14 +35,14 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::halves: return (products + 1) * sums + kLoopRegisters;
   case MainloopKind::wgmma: // wgmma_candidates counts them
   case MainloopKind::wgmma_swapped:
-  case MainloopKind::wgmma_halves: return 0;
-  case MainloopKind::guard:
-  case MainloopKind::tensor_guard:
-  case MainloopKind::nested:
+  case MainloopKind::wgmma_halves:
+  case MainloopKind::nested: // nested_candidates counts them
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
-  case MainloopKind::resident_wgmma: break; // no tuner chooses them
+  case MainloopKind::resident_wgmma: return 0;
+  case MainloopKind::guard:
+  case MainloopKind::tensor_guard: break; // no tuner chooses them
   }
   llvm_unreachable("not a mainloop");
 }

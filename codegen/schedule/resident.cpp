@@ -44,6 +44,13 @@ void set_columns(const TileBody& body, Schedule& s) {
   s.depth = *llvm::max_element(columns);
 }
 
+/// True if an operand B has a matrix for each batch, so that tiles of two batches read two.
+bool has_batches_of_b(const TileBody& body) {
+  return llvm::any_of(llvm::drop_begin(matrix_operands(body)), [](const MatrixOperand* operand) {
+    return !operand->from.map.batches.empty();
+  });
+}
+
 /// By `groups` warpgroups on sm_90a. `keeps_b`: each B stays in shared memory. None: not legal.
 std::optional<Schedule> by_wgmma(const ScheduleSite& site, ComputeType compute, int groups,
                                  bool keeps_b) {
@@ -55,6 +62,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, ComputeType compute, 
   const std::vector<int64_t> depths = depths_of(body);
   // Of three groups, a thread has registers for the sums and the operand of 128 columns.
   if (depths.front() == 0 || (groups > 2 && s.depth > 128)) return std::nullopt;
+  if (keeps_b && has_batches_of_b(body)) return std::nullopt;
   s.threads = (groups + 1) * sizes::kWarpgroup;
   s.most_blocks = site.device.sm_count;
   s.warp_m = 16;

@@ -241,3 +241,20 @@ TEST_CASE("tuned schedules: a kept schedule is found for its kernel, and for no 
   CHECK(again.schedules[0] == other.schedules);
   llvm::sys::fs::remove_directories(folder);
 }
+
+TEST_CASE("candidates: matrices of a batch do not stay in shared memory") {
+  const auto keeping = [](const std::string& shape) {
+    const Compilation c = compiled("graph g(x: f16[64, 2048, 64], a: f16[64, 64], c: f16" + shape +
+                                       ", d: f16[64, 64]) {\n"
+                                       "  return matmul(relu(matmul(relu(matmul(x, a)), c)), d) }",
+                                   "h200", MatmulPrecision::highest, "sm_90a");
+    REQUIRE(c.plan.groups.size() == 1);
+    const auto list = candidates_of(c);
+    CHECK(list.size() > 1);
+    return llvm::count_if(list, [](const ScheduleCandidate& candidate) {
+      return candidate.schedules.front().keeps_b;
+    });
+  };
+  CHECK(keeping("[64, 64]") > 0);
+  CHECK(keeping("[64, 64, 64]") == 0);
+}
