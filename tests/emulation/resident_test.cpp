@@ -78,6 +78,31 @@ TEST_CASE("emulation: many layers in one kernel") {
   CHECK(check_resident(resident(wide, 4, 128), "resident wgmma bf16 128x256x64") == "");
 }
 
+TEST_CASE("emulation: views between layers") {
+  // The rows are one axis of the second product and two of the others.
+  const std::string views =
+      "graph g(x: f16[3, 70, 40], w: f16[40, 72], u: f16[72, 24], v: f16[24, 16], b: f16[72], "
+      "p: f16[70, 1], r: f16[210, 24]) {\n"
+      "  h = reshape(relu(matmul(x, w) + b) * p, shape=[210, 72])\n"
+      "  h = reshape(relu(matmul(h, u)) + r, shape=[3, 70, 24])\n"
+      "  return reshape(matmul(relu(h), v), shape=[3, 70, 4, 4]) }";
+  CHECK(check_resident(resident(views), "resident mma") == "");
+  CHECK(check_resident(resident(views, 4, 128), "resident wgmma f16 128x64x64") == "");
+  // Each batch has a matrix of its own of one product, so that all count batches.
+  const std::string own =
+      "graph g(x: f16[420, 40], w: f16[40, 72], u: f16[3, 72, 24], v: f16[24, 16], b: f16[72]) {\n"
+      "  h = reshape(relu(matmul(x, w) + b), shape=[3, 140, 72])\n"
+      "  h = reshape(layer_norm(matmul(h, u)), shape=[420, 24])\n"
+      "  return matmul(relu(h), v) }";
+  CHECK(check_resident(resident(own), "resident mma") == "");
+  CHECK(check_resident(resident(own, 3, 128), "resident wgmma f16 128x64x64") == "");
+  const std::string first = "graph g(x: f16[3, t, 40], w: f16[3, 40, 72], u: f16[72, 24]) {\n"
+                            "  return matmul(reshape(gelu(matmul(x, w)), shape=[-1, 72]), u) }";
+  CHECK(check_resident(resident(first, 0, 0, {{{"t", 150}}, {{"t", 1}}}), "resident mma") == "");
+  CHECK(check_resident(resident(first, 2, 128, {{{"t", 150}}, {{"t", 0}}}), "resident wgmma") ==
+        "");
+}
+
 TEST_CASE("emulation: reductions of rows between layers") {
   const std::string norms =
       "graph g(x: f16[230, 40], w: f16[40, 96], u: f16[96, 72], v: f16[72, 24], g: f16[96], b: "

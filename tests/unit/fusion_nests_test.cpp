@@ -110,6 +110,107 @@ TEST_CASE("nests: rows of a batch, and operands that are transposed") {
   }
 }
 
+/// The plan of products between views. The rows of x are 8 matrices of 256; m has one for each.
+Planned between_views(const std::string& body) {
+  return planned("x: f16[8, 256, 64], a: f16[64, 64], c: f16[64, 64], d: f16[64, 64],\n"
+                 "        s: f16[64], p: f16[256, 64], q: f16[8, 256, 1], m: f16[8, 64, 64]) {\n" +
+                 body);
+}
+
+/// The batch and the rows of each part of a kernel.
+std::vector<std::pair<int64_t, int64_t>> points(const Group& group) {
+  std::vector<std::pair<int64_t, int64_t>> result;
+  for (const Group* part : parts_of(group))
+    result.emplace_back(part->space.extent(part->domain.batch).fixed(),
+                        part->space.extent(part->domain.rows).fixed());
+  return result;
+}
+
+TEST_CASE("nests: views may stand between the products") {
+  for (const char* body : {
+           // As torch.nn.Linear of three dims.
+           "  h = reshape(matmul(reshape(x, [2048, 64]), a) + s, [8, 256, 64])\n"
+           "  h = reshape(matmul(reshape(relu(h), [2048, 64]), c) + s, [8, 256, 64])\n"
+           "  return reshape(matmul(reshape(relu(h), [2048, 64]), d) + s, [8, 256, 64])",
+           // Flat between batches, and batches between flat ones.
+           "  h = reshape(relu(matmul(x, a) + s), [2048, 64])\n"
+           "  return matmul(reshape(relu(matmul(h, c)), [8, 256, 64]), d)",
+           "  h = reshape(relu(matmul(reshape(x, [2048, 64]), a)), [8, 256, 64])\n"
+           "  return matmul(reshape(relu(matmul(h, c) + p), [2048, 64]), d)",
+           // Other batches.
+           "  h = reshape(relu(matmul(x, a)), [4, 512, 64])\n"
+           "  return matmul(reshape(relu(matmul(h, c)), [2, 8, 128, 64]), d)",
+           // Columns that are split for a while, values of rows, and rows of x that are added.
+           "  h = gelu(reshape(matmul(x, a), [8, 256, 4, 16]))\n"
+           "  h = reshape(relu(matmul(reshape(h, [2048, 64]), c)), [8, 256, 64]) * q + x\n"
+           "  return transpose(reshape(matmul(h, d), [8, 256, 4, 16]), 1, 2)",
+           "  h = layer_norm(reshape(matmul(reshape(x, [2048, 64]), a), [8, 256, 64]))\n"
+           "  h = softmax(matmul(reshape(relu(h), [2048, 64]), c)) + s\n"
+           "  return matmul(reshape(relu(h), [8, 256, 64]), d)",
+       }) {
+    CAPTURE(std::string(body));
+    const Planned one = between_views(body);
+    REQUIRE(products(one.plan) == std::vector<size_t>{3});
+    const auto all = points(one.plan.groups.front());
+    for (const auto& [batch, rows] : all) CHECK(batch == all.front().first);
+  }
+}
+
+TEST_CASE("nests: rows of named sizes may be viewed between the products") {
+  const char* const inputs =
+      "x: f16[b, t, 64], a: f16[64, 64], c: f16[64, 64], d: f16[64, 64]) {\n";
+  for (const char* body : {"  h = relu(matmul(x, a))\n"
+                           "  h = reshape(relu(matmul(reshape(h, [-1, 64]), c)), [b, t, 64])\n"
+                           "  return matmul(h, d)",
+                           "  h = reshape(relu(matmul(reshape(x, [-1, 64]), a)), [b, t, 64])\n"
+                           "  return reshape(matmul(relu(matmul(h, c)), d), [b, t, 4, 16])"}) {
+    CAPTURE(std::string(body));
+    CHECK(products(planned(std::string(inputs) + body).plan) == std::vector<size_t>{3});
+  }
+}
+
+TEST_CASE("nests: a product of other matrices for each batch makes a batch of all rows") {
+  const std::vector<std::pair<int64_t, int64_t>> flat(3, {1, 2048}), batches(3, {8, 256});
+  const std::string first = "  h = reshape(relu(matmul(x, m)), [2048, 64])\n",
+                    middle = "  h = relu(matmul(reshape(x, [2048, 64]), a))\n"
+                             "  h = relu(matmul(reshape(h, [8, 256, 64]), m))\n"
+                             "  return matmul(reshape(h, [2048, 64]), d)",
+                    last = "  h = relu(matmul(relu(matmul(reshape(x, [2048, 64]), a)), c))\n"
+                           "  return matmul(reshape(h, [8, 256, 64]), m)",
+                    none = "  h = relu(matmul(reshape(relu(matmul(x, a)), [2048, 64]), c))\n"
+                           "  return matmul(h, d)";
+  for (const std::string& body :
+       {first + "  return matmul(relu(matmul(h, c)), d)", middle, last, none}) {
+    CAPTURE(body);
+    const Planned one = between_views(body);
+    REQUIRE(products(one.plan) == std::vector<size_t>{3});
+    CHECK(points(one.plan.groups.front()) == (body == none ? flat : batches));
+  }
+  // A sum over all rows is of no batch.
+  const Planned summed =
+      between_views(first + "  h = matmul(relu(h), c)\n  return h, sum(h, axis=0)");
+  CHECK(products(summed.plan).front() == 1);
+}
+
+TEST_CASE("nests: views that reorder the rows are stored") {
+  for (const char* body :
+       {"  h = transpose(relu(matmul(x, a)), 0, 1)\n"
+        "  return matmul(relu(matmul(reshape(h, [2048, 64]), c)), d)",
+        "  h = reshape(relu(matmul(x, a)), [8, 64, 256])\n"
+        "  return matmul(relu(matmul(reshape(transpose(h, 1, 2), [2048, 64]), c)), d)",
+        "  h = reshape(relu(matmul(x, a)), [1024, 2, 64])\n"
+        "  return matmul(relu(matmul(reshape(transpose(h, 0, 1), [2048, 64]), c)), d)"}) {
+    CAPTURE(std::string(body));
+    const Planned plan = between_views(body);
+    CHECK(products(plan.plan) == std::vector<size_t>{1, 2});
+    CHECK(gives(plan.plan, "has other rows than the product that computes its operand"));
+  }
+  // K is a run of two rows.
+  const Planned runs = planned("x: f16[4096, 64], a: f16[64, 64], c: f16[128, 64]) {\n"
+                               "  return matmul(reshape(relu(matmul(x, a)), [2048, 128]), c)");
+  CHECK(products(runs.plan) == std::vector<size_t>{1, 1});
+}
+
 TEST_CASE("nests: a K that is long or named ends the row") {
   // Two products in a row are streamed.
   for (const char* width : {"257", "n"}) {
