@@ -31,30 +31,30 @@ private:
   const llvm::ArrayRef<Apart> apart_;
   const llvm::ArrayRef<int> sets_;
   FusionPlan& plan_;
-  std::map<ValueId, std::set<uint32_t>> makers_;       ///< groups that store a value
-  std::map<OpId, uint32_t> partial_;                   ///< the group that stores partials
-  std::map<std::pair<OpId, ValueId>, Reason> reasons_; ///< the last noted; see Apart::says_least
+  std::map<ValueId, std::set<uint32_t>> makers_;      ///< groups that store a value
+  std::map<OpId, uint32_t> partial_;                  ///< the group that stores partials
+  std::map<std::pair<OpId, ValueId>, Apart> reasons_; ///< the last noted; see Apart::says_least
   std::set<std::tuple<uint32_t, uint32_t, ValueId>> known_; ///< producer, consumer, value
 };
 
 /// The reason why `consumer` did not compute the value that it reads: the last noted one, because
-/// by then the ops before it were placed.
+/// by then the ops before it were placed. One that says more than that ops run between comes first.
 Reason Boundaries::reason_of(const Group& consumer, const Read& read) const {
   const ValueId value = read.access.value;
-  auto noted = [&](OpId op) { return reasons_.find({op, value}); };
   // A noted reason about partials does not hold for results that another kernel now merges, nor for
   // a reduction that now lies inside a tile.
   const OpId source = graph().value(value).op;
   const Reduction* reduction = partition_.global(source);
-  auto holds = [&](const auto& reason) {
-    if (reason == reasons_.end()) return false;
-    const std::optional<OpId> crossing = reason->second.crossing;
-    return !crossing || (partition_.global(*crossing) && (*crossing != source || read.combine));
-  };
-  for (OpId op : llvm::reverse(consumer.ops))
-    if (auto reason = noted(op); holds(reason)) return reason->second;
-  for (const Write& write : consumer.writes)
-    if (auto reason = noted(graph().value(write.value).op); holds(reason)) return reason->second;
+  std::vector<OpId> readers(consumer.ops.rbegin(), consumer.ops.rend());
+  for (const Write& write : consumer.writes) readers.push_back(graph().value(write.value).op);
+  for (bool says_least : {false, true})
+    for (OpId op : readers) {
+      const auto noted = reasons_.find({op, value});
+      if (noted == reasons_.end() || noted->second.says_least != says_least) continue;
+      const std::optional<OpId> crossing = noted->second.reason.crossing;
+      if (!crossing || (partition_.global(*crossing) && (*crossing != source || read.combine)))
+        return noted->second.reason;
+    }
   if (reduction)
     return read.combine ? refusals::crosses_tiles(graph(), *reduction)
                         : refusals::merged_before(graph(), reduction->op);
@@ -72,8 +72,8 @@ void Boundaries::find_makers() {
       if (reduction.global) partial_[reduction.op] = g;
   }
   for (const Apart& apart : apart_) {
-    const auto [known, added] = reasons_.try_emplace({apart.consumer, apart.value}, apart.reason);
-    if (!added && !apart.says_least) known->second = apart.reason;
+    const auto [known, added] = reasons_.try_emplace({apart.consumer, apart.value}, apart);
+    if (!added && !apart.says_least) known->second = apart;
   }
 }
 

@@ -249,12 +249,33 @@ TEST_CASE("nests: a later layer reads an inner value from memory, and the others
                                "  g = relu(matmul(relu(matmul(h, c)), d) + h)\n"
                                "  return matmul(relu(matmul(g, e)), f)");
   CHECK(products(plan.plan) == std::vector<size_t>{1, 4});
-  CHECK(gives(plan.plan, "runs between them"));
+  CHECK(gives(plan.plan, "is stored for other readers"));
   // h is read twice: as the first operand, and beside the second product.
   const auto reads = memory_reads(plan.plan.groups.back());
   CHECK(llvm::count_if(reads, [&](const Read* read) {
           return plan.graph.value(read->access.value).name == "h";
         }) == 2);
+}
+
+TEST_CASE("nests: a value that skips products is stored, and later layers join them") {
+  const char* const inputs = "x: f16[8, 256, 64], a: f16[64, 64], c: f16[64, 64], d: f16[64, 64],\n"
+                             "        e: f16[64, 64], f: f16[64, 64]) {\n";
+  const std::string flat = "  h = gelu(reshape(matmul(reshape(x, [2048, 64]), a), [8, 256, 64]))\n"
+                           "  h1 = gelu(matmul(reshape(h, [2048, 64]), c))\n"
+                           "  h = h + reshape(matmul(h1, d), [8, 256, 64])\n",
+                    whole = "  h = gelu(matmul(x, a))\n  h = h + matmul(gelu(matmul(h, c)), d)\n";
+  for (const std::string& before : {flat, whole}) {
+    CAPTURE(before);
+    const Planned two =
+        planned(inputs + before + "  return matmul(relu(matmul(reshape(h, [2048, 64]), e)), f)");
+    CHECK(products(two.plan) == std::vector<size_t>{1, 4});
+    CHECK(gives(two.plan, "is stored for other readers"));
+    const Planned next = planned(inputs + before +
+                                 "  h = layer_norm(h)\n  return h + matmul(relu(matmul(h, e)), f)");
+    CHECK(products(next.plan) == std::vector<size_t>{1, 2, 2});
+    for (const Boundary& boundary : next.plan.boundaries)
+      CHECK(boundary.reason.rule.find("is stored for other readers") != std::string::npos);
+  }
 }
 
 TEST_CASE("nests: an operand of two products side by side is stored") {
