@@ -44,6 +44,34 @@ def test_the_plan_is_that_of_the_card(device, card):
     assert frozen.pieces[0].lowered.params and not piece.lowered.params
 
 
+@pytest.mark.parametrize("shape", [(2048, 64), (8, 256, 64), (8, 100, 64), (4, 4, 128, 64)])
+@pytest.mark.parametrize("options", [{}, {"freeze": True}, {"target": "sm_90a"}])
+def test_linear_layers_in_a_row_are_one_kernel_whatever_their_rows(shape, options):
+    with torch.device("meta"):
+        x = torch.empty(shape, dtype=torch.float16)
+        model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 96), nn.GELU(),
+                              nn.Linear(96, 32)).half()
+    explanation = ingot.torch.explain(model, x, options={"device": "h200", **options})
+    assert explanation.num_pieces == 1 and explanation.num_kernels == 1
+
+
+def test_views_between_linear_layers_take_no_kernel():
+    class Viewing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second, self.third = (nn.Linear(64, 64) for _ in range(3))
+
+        def forward(self, x):
+            b, t, c = x.shape
+            h = torch.relu(self.first(x.reshape(-1, c))).view(b, t, c)
+            h = torch.relu(self.second(h)).view(t, b, 4, c // 4)
+            return self.third(torch.tanh(h).reshape(b * t, c)).view(b, t, c)
+    with torch.device("meta"):
+        model, x = Viewing().half(), torch.empty(8, 256, 64, dtype=torch.float16)
+    explanation = ingot.torch.explain(model, x, device="h200")
+    assert explanation.num_pieces == 1 and explanation.num_kernels == 1
+
+
 def test_kernels_that_run_once_per_parameter_set_are_told_beside_those_of_a_call():
     with torch.device("meta"):
         model, x = nn.Linear(4096, 4096), torch.empty(1024, 4096)
