@@ -301,6 +301,11 @@ MatrixOperand matrix_operand(const GroupSite& site, const BodyParameters& parame
   result.from = {parameters.reads.at(fetched.access.value),
                  index_map(group, fetched.access, coordinates),
                  dim_expr(reached_elements(group, fetched.access))};
+  // A vector along K is a matrix of one line.
+  IndexMap& map = result.from.map;
+  const bool is_line = (of.side == 0 ? group.domain.rows : group.domain.columns).empty();
+  if (is_line && map.contiguous == Coordinate::k)
+    map.strides[Coordinate::mn] = group.space.extent(matmul.contraction);
   const std::vector<OpId>& prologue = matmul.operands[of.side].prologue;
   if (prologue.empty()) return result;
   const std::map<OpId, uint32_t> no_results;

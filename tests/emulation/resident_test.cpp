@@ -78,6 +78,20 @@ TEST_CASE("emulation: many layers in one kernel") {
   CHECK(check_resident(resident(wide, 4, 128), "resident wgmma bf16 128x256x64") == "");
 }
 
+TEST_CASE("emulation: a last layer of one column") {
+  for (const bool is_transposed : {false, true}) {
+    const std::string mlp = layers("f16", "230", {40, 72, 1}, is_transposed);
+    CHECK(check_resident(resident(mlp), "resident mma") == "");
+    CHECK(check_resident(resident(mlp, 3, 128), "resident wgmma f16 128x64x64") == "");
+  }
+  // Its operand is stored, and it multiplies alone.
+  Case stored = resident("graph g(x: f16[230, 40], w: f16[40, 72], v: f16[72, 1]) {\n"
+                         "  h = relu(matmul(x, w))\n  return h, matmul(h, v) }");
+  stored.target = "sm_90a";
+  CHECK(schedules_of(stored).find("a mapped*8 b mapped*8 vec 2", 100) != std::string::npos);
+  CHECK(check_cases({stored}) == "");
+}
+
 TEST_CASE("emulation: views between layers") {
   // The rows are one axis of the second product and two of the others.
   const std::string views =
