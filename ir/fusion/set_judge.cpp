@@ -118,12 +118,25 @@ std::optional<double> SetJudge::seconds(const OpSet& ops) const {
   return group ? seconds(ops, *group) : std::nullopt;
 }
 
+/// The reason why no schedule computes the operand of a product where it is multiplied.
+Reason SetJudge::unscheduled(const Group& joined) const {
+  const Matmul& matmul = joined.matmuls.front();
+  const Dim columns = joined.space.extent(joined.domain.columns);
+  const int64_t widest = limits_.widest_segment;
+  const bool fits = columns.is_fixed() && columns.fixed() <= widest;
+  if (fits || !is_16_bit(graph_.type(graph_.op(matmul.op).operands[0]).dtype))
+    return {"no schedule computes an operand of this product in its kernel", kNoChange};
+  return {fmt::format("{} has {} columns: a kernel that computes an operand has a tile of all "
+                      "columns of the result",
+                      refusals::named(graph_, matmul.op), columns.text()),
+          fmt::format("multiply by at most {} columns", widest)};
+}
+
 std::optional<Reason> SetJudge::slower(const Group& joined, ValueId value,
                                        llvm::ArrayRef<int> sets) const {
   if (!limits_.seconds) return std::nullopt;
   const auto together = limits_.seconds(joined);
-  if (!together)
-    return Reason{"no schedule computes an operand of this product in its kernel", kNoChange};
+  if (!together) return unscheduled(joined);
   double apart = 0;
   for (int set : sets) apart += seconds(partition_.sets()[set].ops).value_or(0);
   if (apart == 0 || *together < apart) return std::nullopt;

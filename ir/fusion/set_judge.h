@@ -42,6 +42,7 @@ public:
 private:
   bool is_judged(const OpSet& ops) const;
   std::vector<StoreTarget> parts(ValueId value) const;
+  Reason unscheduled(const Group& joined) const;
   std::optional<Reason> excess(const Group& group, size_t results) const;
   std::optional<Reason> slower_joined(const OpSet& ops, const Group& group) const;
   OpSet reducing_rows(const OpSet& ops, const Group& group) const;

@@ -158,6 +158,15 @@ TEST_CASE("explain: a kernel of no points has no terms to show") {
   CHECK_FALSE(llvm::StringRef(text_of(none)).contains("ms: \n"));
 }
 
+TEST_CASE("explain: a product with too many columns to compute its operand says so") {
+  const auto wide = explained("graph g(x: f16[4096, 64], v: f16[64, 128], w: f16[128, 300]) {\n"
+                              "  return matmul(relu(matmul(x, v)), w) }");
+  REQUIRE(wide.boundaries.size() == 1);
+  CHECK(llvm::StringRef(wide.boundaries.front().rule)
+            .contains("has 300 columns: a kernel that computes an operand has a tile of all"));
+  CHECK(wide.boundaries.front().change == "multiply by at most 256 columns");
+}
+
 TEST_CASE("explain: each reason against a prologue of a matmul has its own rule") {
   const auto rule = [](const std::string& body) {
     const auto explanation =
