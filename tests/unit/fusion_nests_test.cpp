@@ -4,6 +4,7 @@
 #include "ir/fusion/grouping.h"
 #include "ir/passes/passes.h"
 #include "ir/text/parser.h"
+#include "src/compiler.h"
 #include "src/reports/check.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -209,6 +210,34 @@ TEST_CASE("nests: views that reorder the rows are stored") {
   const Planned runs = planned("x: f16[4096, 64], a: f16[64, 64], c: f16[128, 64]) {\n"
                                "  return matmul(reshape(relu(matmul(x, a)), [2048, 128]), c)");
   CHECK(products(runs.plan) == std::vector<size_t>{1, 1});
+}
+
+TEST_CASE("nests: on an H200, perceptrons of at most 256 columns are one kernel") {
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h200";
+  const std::vector<std::vector<int>> perceptrons = {
+      {784, 128, 128, 10},    {64, 256, 256, 256, 3},   {1024, 256, 64, 16},
+      {256, 64, 16, 64, 256}, {256, 128, 64, 128, 256}, {256, 256, 256, 1},
+      {3, 64, 64, 64, 64, 1}};
+  for (const std::vector<int>& widths : perceptrons)
+    for (const char* activation : {"relu", "gelu", "silu", "tanh", "sigmoid"}) {
+      CAPTURE(widths.size());
+      CAPTURE(widths.front());
+      CAPTURE(activation);
+      std::string inputs = "x: f16[65536, " + std::to_string(widths.front()) + "]", body;
+      for (size_t i = 1; i < widths.size(); ++i) {
+        const std::string n = std::to_string(i), columns = std::to_string(widths[i]);
+        inputs += ", w" + n + ": f16[" + columns + ", " + std::to_string(widths[i - 1]) + "], b" +
+                  n + ": f16[" + columns + "]";
+        body += "  x = linear(x, w" + n + ", b" + n + ")\n";
+        if (i + 1 < widths.size()) body += std::string("  x = ") + activation + "(x)\n";
+      }
+      auto graph = parse_graph("graph g(" + inputs + ") {\n" + body + "  return x\n}\n", "test");
+      const Compilation one =
+          llvm::cantFail(compile_graph(llvm::cantFail(std::move(graph)), options));
+      CHECK(products(one.plan) == std::vector<size_t>{widths.size() - 1});
+    }
 }
 
 TEST_CASE("nests: a K that is long or named ends the row") {
