@@ -12,6 +12,20 @@
 namespace ingot {
 namespace {
 
+constexpr int64_t kMostThreads = 256; ///< by mma.sync, with 255 registers each
+
+/// `usual` as a variant beside `mapped`. None: it is not legal.
+std::optional<Schedule> beside(const ScheduleSite& site, const Schedule& mapped,
+                               const Schedule& usual) {
+  if (!shares_rows(site.group) || usual.cuts_like(mapped)) return usual;
+  Schedule s = usual;
+  s.tile_m = mapped.tile_m;
+  set_general_warps(site, s);
+  s.shared_bytes = shared_bytes(site.kernel, s);
+  const bool is_legal = s.threads <= kMostThreads && s.shared_bytes <= site.device.shared_per_block;
+  return is_legal && s.cuts_like(mapped) ? std::optional(s) : std::nullopt;
+}
+
 DType type_of(const Graph& graph, const Group& group) {
   return graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype;
 }
@@ -58,16 +72,30 @@ Schedule computed_schedule(ComputeType compute) {
   return s;
 }
 
-std::vector<Schedule> with_usual(const ScheduleSite& site, const Schedule& mapped,
-                                 llvm::ArrayRef<Schedule> usual) {
+void set_general_warps(const ScheduleSite& site, Schedule& general) {
+  general.warp_m = 16;
+  if (shares_rows(site.group))
+    general.threads = general.tile_m / general.warp_m * 32;
+  else
+    general.tile_m = general.warp_m * general.threads / 32;
+  general.min_blocks_per_sm = 1;
+}
+
+void add_with_usual(const ScheduleSite& site, const Schedule& mapped,
+                    llvm::ArrayRef<Schedule> usual,
+                    std::vector<std::vector<Schedule>>& candidates) {
   std::vector<Schedule> variants = {mapped};
   if (staging_needs_sizes(site.kernel, mapped)) {
     variants.push_back(mapped);
     variants.back().staged_stores = false;
     variants.back().shared_bytes = shared_bytes(site.kernel, variants.back());
   }
-  llvm::append_range(variants, usual);
-  return variants;
+  for (const Schedule& of_any : usual) {
+    const auto variant = beside(site, mapped, of_any);
+    if (!variant) return;
+    variants.push_back(*variant);
+  }
+  candidates.push_back(std::move(variants));
 }
 
 bool set_mapped(const ScheduleSite& site, Schedule& s) {

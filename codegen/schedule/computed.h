@@ -21,10 +21,15 @@ OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operan
 /// The numbers that all schedules of such kernels share.
 Schedule computed_schedule(ComputeType compute);
 
-/// The variants of a schedule by tensor maps: it, the same with narrow stores if sizes ask for
-/// them, and the `usual` ones for tensors that no map may describe.
-std::vector<Schedule> with_usual(const ScheduleSite& site, const Schedule& mapped,
-                                 llvm::ArrayRef<Schedule> usual);
+/// Sets the warps of the variant for tensors of any alignment: of 16 rows each, because staged
+/// operands take registers. If blocks share rows of the domain, the tile keeps its rows.
+void set_general_warps(const ScheduleSite& site, Schedule& general);
+
+/// Adds the variants of a schedule by tensor maps: it, the same with narrow stores if sizes ask for
+/// them, and the `usual` ones for tensors that no map may describe. If blocks share rows of the
+/// domain, the tiles of all have one size. Nothing is added where those are not legal.
+void add_with_usual(const ScheduleSite& site, const Schedule& mapped,
+                    llvm::ArrayRef<Schedule> usual, std::vector<std::vector<Schedule>>& candidates);
 
 /// Sets the operands of a schedule by tensor maps, and its memory. False: that is not legal.
 bool set_mapped(const ScheduleSite& site, Schedule& schedule);

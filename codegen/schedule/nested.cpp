@@ -192,10 +192,8 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   general.operands.assign(s.operands.size(), {PathKind::staged, 1});
   general.vec = 1;
   general.tile_k = 64;
-  general.warp_m = 16; // staged operands take registers
-  general.tile_m = general.warp_m * general.threads / 32;
+  set_general_warps(site, general);
   INGOT_ASSERT(!s.splits_k() || general.tile_m == s.tile_m);
-  general.min_blocks_per_sm = 1;
   if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
   return std::vector{s, general};
 }
@@ -211,7 +209,7 @@ std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
   std::vector<std::vector<Schedule>> candidates;
   for (int groups : {3, 2})
     if (const auto mapped = by_wgmma(site, shape, groups))
-      candidates.push_back(with_usual(site, *mapped, whole));
+      add_with_usual(site, *mapped, whole, candidates);
   return candidates;
 }
 

@@ -128,9 +128,7 @@ llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSi
   Schedule general = narrow;
   general.operands.assign(s.operands.size(), {PathKind::staged, 1});
   general.vec = 1;
-  general.warp_m = 16; // staged operands take registers
-  general.tile_m = general.warp_m * general.threads / 32;
-  general.min_blocks_per_sm = 1;
+  set_general_warps(site, general);
   if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
   return std::vector{s, general};
 }
@@ -142,7 +140,7 @@ std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,
   for (int groups : {3, 2})
     for (bool keeps_b : {true, false})
       if (const auto mapped = by_wgmma(site, compute, groups, keeps_b))
-        candidates.push_back(with_usual(site, *mapped, usual));
+        add_with_usual(site, *mapped, usual, candidates);
   return candidates;
 }
 

@@ -211,6 +211,15 @@ TEST_CASE("emulation: products of products without a reduction are one kernel") 
                     "  return matmul(matmul(x, a), b) + c }"}) == "");
 }
 
+TEST_CASE("emulation: columns behind attention are reduced over tiles of one size") {
+  const Case one = {"graph g(q: f16[r, 32], k: f16[100, 32], v: f16[100, 40]) {\n"
+                    "  h = matmul(softmax(matmul(q, k, transpose_b=true)), v)\n"
+                    "  return h - mean(h, axis=0) }",
+                    {{{"r", 300}}, {{"r", 1}}}};
+  REQUIRE(schedules_of(one).find("nested mma f16 128x") == 0);
+  CHECK(check_cases({one}) == "");
+}
+
 TEST_CASE("emulation: attention of a tensor with itself") {
   const Case one = {"graph g(x: f32[2, 70, 40]) {\n  y = cast(x, f16)\n"
                     "  return matmul(softmax(matmul(y, y, transpose_b=true)), y) }"};

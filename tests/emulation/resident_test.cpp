@@ -129,6 +129,24 @@ TEST_CASE("emulation: reductions of rows between layers") {
   CHECK(check_resident(resident(norms, 4, 192), "resident wgmma f16 192x64x64") == "");
 }
 
+TEST_CASE("emulation: columns behind layers are reduced over tiles of one size") {
+  // Tensors of any alignment have tiles of as many rows, because the tiles share partial sums.
+  const auto reduced = [](int n) {
+    return fmt::format("graph g(x: f16[r, 40], w: f16[40, 72], u: f16[72, {0}]) {{\n"
+                       "  h = matmul(relu(matmul(x, w)), u)\n  return h - mean(h, axis=0) }}",
+                       n);
+  };
+  const std::vector<DimBindings> sizes = {{{"r", 300}}, {{"r", 1}}};
+  for (const int n : {24, 72}) {
+    const Case one = resident(reduced(n), 0, 0, sizes);
+    REQUIRE(schedules_of(one).find("resident mma f16 128x") == 0);
+    CHECK(check_cases({one}) == "");
+  }
+  const Case mapped = resident(reduced(72), 3, 128, sizes);
+  REQUIRE(schedules_of(mapped).find("resident wgmma f16 128x128x64") == 0);
+  CHECK(check_cases({mapped}) == "");
+}
+
 TEST_CASE("emulation: every operation that orders resident tiles by wgmma is needed") {
   // By one block: two tiles of rows, whose operands go through a ring of four slots for five B.
   const Case one = resident(layers("f16", "130", {152, 72, 24}), 4, 128);
