@@ -26,14 +26,20 @@ MatmulPrecision precision_of(uint64_t seed) {
   return all_matmul_precisions()[seed % all_matmul_precisions().size()];
 }
 
-Case case_of(const Graph& graph, const DimBindings& sizes, MatmulPrecision precision) {
-  return {print_graph(graph), {sizes}, precision, Case::Depth::results};
+/// In turns, so that each family has every precision.
+const char* target_of(uint64_t seed) { return seed / 4 % 2 == 0 ? "sm_80" : "sm_90a"; }
+
+Case case_of(const Graph& graph, const DimBindings& sizes, uint64_t seed) {
+  Case result{print_graph(graph), {sizes}, precision_of(seed), Case::Depth::results};
+  result.target = target_of(seed);
+  return result;
 }
 
 /// True for a chain that this version plans kernels for; else its refusal must be a clear one.
-bool has_kernels(const Graph& graph, MatmulPrecision precision) {
+bool has_kernels(const Graph& graph, uint64_t seed) {
   CompileOptions options;
-  options.precision = precision;
+  options.precision = precision_of(seed);
+  options.target = target_of(seed);
   auto compilation = compile_graph(graph, options);
   if (compilation) return true;
   auto [code, text] = take_error(compilation.takeError());
@@ -46,8 +52,8 @@ void check_chains(uint64_t first) {
   std::vector<uint64_t> seeds;
   for (uint64_t seed = first; cases.size() < kChains; ++seed) {
     testing::RandomChain chain = testing::random_chain(seed, testing::ChainScale::small());
-    if (!has_kernels(chain.graph, precision_of(seed))) continue;
-    cases.push_back(case_of(chain.graph, chain.sizes, precision_of(seed)));
+    if (!has_kernels(chain.graph, seed)) continue;
+    cases.push_back(case_of(chain.graph, chain.sizes, seed));
     seeds.push_back(seed);
   }
   if (check_cases(cases).empty()) return;
@@ -57,10 +63,11 @@ void check_chains(uint64_t first) {
     const testing::RandomChain chain =
         testing::random_chain(seeds[i], testing::ChainScale::small());
     const Graph small = testing::shrink(chain.graph, [&](const Graph& graph) {
-      return failure_of(case_of(graph, chain.sizes, cases[i].precision));
+      return failure_of(case_of(graph, chain.sizes, seeds[i]));
     });
-    FAIL_CHECK("seed ", seeds[i], ", ", spelling(cases[i].precision).str(), ": ",
-               check_cases({case_of(small, chain.sizes, cases[i].precision)}));
+    FAIL_CHECK("seed ", seeds[i], ", ", target_of(seeds[i]), ", ",
+               spelling(cases[i].precision).str(), ": ",
+               check_cases({case_of(small, chain.sizes, seeds[i])}));
   }
 }
 

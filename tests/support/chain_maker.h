@@ -114,6 +114,32 @@ private:
   std::optional<ValueId> product(ValueId x, const Dim& n);
   ValueId prologue(ValueId x);
 
+  // ---- attention (chain_attention.cpp) -------------------------------------------------------
+  struct Heads;
+  Dim dim_of(int64_t extent, const char* name);
+  DType half_type();
+  std::optional<Heads> random_heads();
+  ValueId operand_of(DType dtype, const Shape& batch, const Dim& length, const Dim& width);
+  bool scaled_scores(ValueId x);
+  bool biased_scores(ValueId x);
+  bool capped_scores(ValueId x);
+  bool masked_scores(ValueId x);
+  bool placed_scores(ValueId x);
+  std::optional<ValueId> weights_of(ValueId scores);
+  std::optional<ValueId> library_attention(const Heads& of, ValueId q, ValueId k, ValueId v);
+  std::optional<ValueId> attention(ValueId q, ValueId k, ValueId v, bool k_turns);
+  bool start_attention();
+
+  // ---- rows of products (chain_layers.cpp) ---------------------------------------------------
+  std::optional<ValueId> layer(ValueId x, int64_t n);
+  bool bias(ValueId x);
+  bool row_norm(ValueId x);
+  ValueId between_layers(ValueId x);
+  bool layers(ValueId x);
+  bool low_rank(ValueId x);
+  void keep_result(size_t before, ValueId result);
+  bool start_nested();
+
   std::mt19937_64 engine_;
   const ChainScale& scale_;
   Graph graph_{"random"};
@@ -122,6 +148,7 @@ private:
   std::vector<ValueId> values_;
   std::vector<ValueId> reduced_; ///< operands of reductions
   ValueId main_;
+  std::optional<ValueId> beside_; ///< sums of an attention's rows, which become an output
 };
 
 } // namespace ingot::testing

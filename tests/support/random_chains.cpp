@@ -31,6 +31,13 @@ const char* spelling(Feature feature) {
                                                "prologue of a matmul",
                                                "thin matmul",
                                                "long k",
+                                               "product of a product",
+                                               "attention",
+                                               "grouped heads",
+                                               "scores masked by positions",
+                                               "few queries of many keys",
+                                               "row of layers",
+                                               "low rank",
                                                "half type",
                                                "fed-back reduction",
                                                "wide segments",
@@ -163,15 +170,16 @@ ValueId ChainMaker::start_value(DType dtype, size_t rank) {
 }
 
 void ChainMaker::start() {
+  if (chance(48) && start_nested()) return;
   const DType dtype = chance(65) ? DType::f32 : chance(50) ? DType::bf16 : DType::f16;
   if (dtype != DType::f32) features_.insert(Feature::half);
   main_ = start_value(dtype, chance(70) ? 2 : 1 + below(4));
   values_.push_back(main_);
   if (chance(35)) return;
   static const Weighted kMatmuls[] = {
-      {10, &ChainMaker::matmul},         {2, &ChainMaker::gated_pair},
-      {2, &ChainMaker::chained_matmuls}, {2, &ChainMaker::thin_matmul},
-      {2, &ChainMaker::long_k},          {6, &ChainMaker::segments}};
+      {6, &ChainMaker::matmul},          {3, &ChainMaker::gated_pair},
+      {3, &ChainMaker::chained_matmuls}, {3, &ChainMaker::thin_matmul},
+      {5, &ChainMaker::long_k},          {6, &ChainMaker::segments}};
   take(kMatmuls, main_);
 }
 
@@ -188,7 +196,8 @@ bool ChainMaker::extend() {
                                     {2, &ChainMaker::narrow},        {2, &ChainMaker::concat},
                                     {7, &ChainMaker::reshape},       {2, &ChainMaker::many_dims},
                                     {2, &ChainMaker::gather},        {3, &ChainMaker::matmul},
-                                    {1, &ChainMaker::gated_pair}};
+                                    {1, &ChainMaker::gated_pair},    {1, &ChainMaker::layers},
+                                    {1, &ChainMaker::low_rank}};
   return take(kSteps, current());
 }
 
@@ -212,6 +221,7 @@ void ChainMaker::choose_outputs(size_t outputs) {
     }
     if (!llvm::is_contained(chosen, value)) chosen.push_back(value);
   }
+  if (beside_ && !llvm::is_contained(chosen, *beside_)) chosen.push_back(*beside_);
   if (chosen.size() > 1) features_.insert(Feature::several_outputs);
   for (size_t i = 0; i < chosen.size(); ++i)
     llvm::cantFail(graph_.add_output("out" + std::to_string(i), chosen[i]));

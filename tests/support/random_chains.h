@@ -33,6 +33,13 @@ enum class Feature : uint8_t {
   prologue,        ///< elementwise ops or a norm before an operand of a matmul
   thin_matmul,     ///< at most 16 rows or columns
   long_k,          ///< many more products than results
+  nested,          ///< a product of a product, with few columns enough for one kernel
+  attention,       ///< rows of scores times values, mostly behind a softmax
+  grouped_heads,   ///< heads of queries that share their keys
+  masked_places,   ///< scores masked by comparisons of their positions
+  few_queries,     ///< and many keys
+  layers,          ///< two to five, of at most 256 columns
+  low_rank,        ///< (x a) b
   half,
   fed_back_reduction, ///< a reduction's result meets a value of the shape it was reduced from
   segments,           ///< of 48, 96, 384 or 512 columns, reduced and fed back

@@ -2,6 +2,7 @@
 // The ops of random chains: enough of those that fuse least easily, and some of every kind.
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
+#include "src/compiler.h"
 #include "tests/support/random_chains.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -28,8 +29,22 @@ void check_distribution(const ChainScale& scale) {
   for (const auto& [name, number] : counts) text += fmt::format("\n  {} {}", number, name);
   MESSAGE(text);
   CHECK(combined >= 3 * kChains / 10);
+  CHECK(counts[spelling(Feature::nested)] >= kChains / 3);
   CHECK(counts.size() == kFeatures);
   for (const auto& [name, number] : counts) CHECK_MESSAGE(number >= kChains / 50, name);
+}
+
+/// Whether a kernel of the plan computes an operand of a product.
+bool computes_operand(const Graph& graph, const char* target) {
+  CompileOptions options;
+  options.target = target;
+  auto compilation = compile_graph(graph, options);
+  if (!compilation) {
+    CHECK(take_error(compilation.takeError()).first == ErrorCode::unsupported);
+    return false;
+  }
+  return llvm::any_of(compilation->plan.groups,
+                      [](const Group& group) { return group.computed.has_value(); });
 }
 
 } // namespace
@@ -38,6 +53,18 @@ TEST_CASE(
     "random chains: three in ten combine ops that fuse least easily, and no kind is missing") {
   check_distribution(ChainScale::small());
   check_distribution(ChainScale::large());
+}
+
+TEST_CASE("random chains: a third have a kernel with a product of a product") {
+  constexpr int kChains = 300;
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    int computing = 0;
+    for (uint64_t seed = 0; seed < kChains; ++seed) {
+      computing += computes_operand(random_chain(seed, ChainScale::small()).graph, target);
+    }
+    MESSAGE(fmt::format("of {} chains {} for {}", kChains, computing, target));
+    CHECK(computing >= kChains / 3);
+  }
 }
 
 TEST_CASE("random chains: they print and parse back, and equal seeds are equal chains") {
