@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random chains, fused and emulated, against the f64 reference. INGOT_FUZZ_SEED moves on to other
 // chains; a failure names its seed and prints a spec that `ingot check` takes.
+#include "codegen/schedule/choosers.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 #include "tests/emulation/cases.h"
@@ -29,18 +30,38 @@ MatmulPrecision precision_of(uint64_t seed) {
 /// In turns, so that each family has every precision.
 const char* target_of(uint64_t seed) { return seed / 4 % 2 == 0 ? "sm_80" : "sm_90a"; }
 
+llvm::Expected<Compilation> compiled(const Graph& graph, uint64_t seed) {
+  CompileOptions options;
+  options.precision = precision_of(seed);
+  options.target = target_of(seed);
+  return compile_graph(graph, options);
+}
+
+/// A schedule by wgmma of a first kernel that computes an operand: each in turn. Small products
+/// have others, because these start more slowly.
+ScheduleChoice choice_of(const Compilation& compilation, uint64_t seed) {
+  if (compilation.plan.groups.empty() || !compilation.plan.groups.front().computed) return {};
+  const ScheduleSite site = schedule_site(compilation, 0);
+  const auto candidates = nested_candidates(site, compilation.schedules.front());
+  if (candidates.empty()) return {};
+  ScheduleChoice choice = ingot::choice_of(candidates[seed / 8 % candidates.size()].front());
+  choice.cluster = 0;
+  return choice;
+}
+
 Case case_of(const Graph& graph, const DimBindings& sizes, uint64_t seed) {
   Case result{print_graph(graph), {sizes}, precision_of(seed), Case::Depth::results};
   result.target = target_of(seed);
+  if (auto compilation = compiled(graph, seed))
+    result.choice = choice_of(*compilation, seed);
+  else
+    llvm::consumeError(compilation.takeError());
   return result;
 }
 
 /// True for a chain that this version plans kernels for; else its refusal must be a clear one.
 bool has_kernels(const Graph& graph, uint64_t seed) {
-  CompileOptions options;
-  options.precision = precision_of(seed);
-  options.target = target_of(seed);
-  auto compilation = compile_graph(graph, options);
+  auto compilation = compiled(graph, seed);
   if (compilation) return true;
   auto [code, text] = take_error(compilation.takeError());
   CHECK_MESSAGE(code == ErrorCode::unsupported, text, "\n", print_graph(graph));
@@ -66,7 +87,7 @@ void check_chains(uint64_t first) {
       return failure_of(case_of(graph, chain.sizes, seeds[i]));
     });
     FAIL_CHECK("seed ", seeds[i], ", ", target_of(seeds[i]), ", ",
-               spelling(cases[i].precision).str(), ": ",
+               spelling(cases[i].precision).str(), ", ", cases[i].choice.text(), ": ",
                check_cases({case_of(small, chain.sizes, seeds[i])}));
   }
 }

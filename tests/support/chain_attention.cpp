@@ -19,19 +19,23 @@ struct ChainMaker::Heads {
   Dim rows, keys, depth, columns;
 };
 
-/// A dim of `extent`, which has the name or not.
+/// A dim of `extent`, which has the name or not. Only a named one may turn out empty.
 Dim ChainMaker::dim_of(int64_t extent, const char* name) {
-  if (!chance(12) || sizes_.count(name)) return extent;
-  sizes_[name] = extent;
+  if (!chance(15) || sizes_.count(name)) return extent;
+  const bool is_empty = chance(12);
+  sizes_[name] = is_empty ? 0 : extent;
   features_.insert(Feature::named_dim);
+  if (is_empty) features_.insert(Feature::empty_dim);
   return Dim::named(name);
 }
 
 /// Some heads that fit, or nothing.
 std::optional<ChainMaker::Heads> ChainMaker::random_heads() {
-  static constexpr int64_t kDepths[] = {16, 17, 24, 32, 33, 40, 48, 63, 64, 64, 72, 80, 96, 128};
+  static constexpr int64_t kDepths[] = {16, 24, 32, 40, 48, 64, 64, 72, 80, 96, 128};
+  static constexpr int64_t kOddDepths[] = {17, 20, 33, 63, 100, 127};
+  const auto width = [&] { return chance(80) ? pick(kDepths) : pick(kOddDepths); };
   const bool is_long = chance(15), is_grouped = chance(35);
-  const int64_t depth = pick(kDepths), columns = chance(60) ? depth : pick(kDepths);
+  const int64_t depth = width(), columns = chance(60) ? depth : width();
   const auto most = static_cast<size_t>(scale_.longest_k);
   const auto rows = is_long ? static_cast<int64_t>(1 + below(5)) : extent();
   const auto keys = is_long ? static_cast<int64_t>(600 + below(most)) : extent();
@@ -167,6 +171,21 @@ std::optional<ValueId> ChainMaker::weights_of(ValueId scores) {
                     : value("mul", *result, by_position({another_input(dtype, rows)}));
 }
 
+/// The same heads as the library's function takes them: it repeats each head of the keys for its
+/// queries, where a product broadcasts heads of 1.
+ChainMaker::Heads ChainMaker::for_library(Heads of) {
+  if (of.shared == of.heads) return of;
+  const size_t last = of.heads.size() - 1;
+  of.heads[last - 1] = of.heads[last - 1].fixed() * of.heads[last].fixed();
+  of.heads.pop_back();
+  of.shared.pop_back();
+  if (of.heads.size() < 2) {
+    of.heads.insert(of.heads.begin(), 1);
+    of.shared.insert(of.shared.begin(), 1);
+  }
+  return of;
+}
+
 /// By the function of the library.
 std::optional<ValueId> ChainMaker::library_attention(const Heads& of, ValueId q, ValueId k,
                                                      ValueId v) {
@@ -216,29 +235,14 @@ bool ChainMaker::start_attention() {
   for (size_t tries = 0; !found && tries < 50; ++tries) found = random_heads();
   if (!found) return false;
   const Heads& of = *found;
-  const bool is_grouped = !(of.shared == of.heads), by_library = chance(35);
-  Shape shared = of.shared;
-  // The function repeats each head of the keys for its queries; a product broadcasts heads of 1.
-  Heads asked = of;
-  if (is_grouped && by_library) {
-    const size_t last = shared.size() - 1;
-    const int64_t groups = shared[last - 1].fixed();
-    asked.heads[last] = groups * of.heads[last].fixed();
-    asked.heads.erase(asked.heads.begin() + static_cast<long>(last) - 1);
-    shared.pop_back();
-    asked.shared = shared;
-    if (asked.heads.size() < 2) {
-      asked.heads.insert(asked.heads.begin(), 1);
-      shared.insert(shared.begin(), 1);
-    }
-    asked.shared = shared;
-  }
+  const bool by_library = chance(35);
+  const Heads asked = by_library ? for_library(of) : of;
   const ValueId q = operand_of(of.dtype, asked.heads, of.rows, of.depth);
   const bool k_turns = by_library || chance(70);
-  const ValueId k =
-      operand_of(of.dtype, shared, k_turns ? of.keys : of.depth, k_turns ? of.depth : of.keys);
+  const ValueId k = operand_of(of.dtype, asked.shared, k_turns ? of.keys : of.depth,
+                               k_turns ? of.depth : of.keys);
   const bool is_shared = k_turns && of.depth == of.columns && chance(15);
-  const ValueId v = is_shared ? k : operand_of(of.dtype, shared, of.keys, of.columns);
+  const ValueId v = is_shared ? k : operand_of(of.dtype, asked.shared, of.keys, of.columns);
   main_ = q;
   auto result = by_library ? library_attention(asked, q, k, v) : attention(q, k, v, k_turns);
   if (!result) return false;

@@ -4,6 +4,14 @@
 
 namespace ingot::testing {
 
+namespace {
+
+/// Of rows that start at multiples of 16 bytes, and others.
+constexpr int64_t kWidths[] = {8, 16, 24, 32, 40, 48, 64, 64, 72, 96, 128, 128, 136, 200, 256};
+constexpr int64_t kOddWidths[] = {5, 13, 33, 63, 100, 129, 255};
+
+} // namespace
+
 /// x times a weight of n columns, in one of the ways to write it. Nothing where that is too large.
 std::optional<ValueId> ChainMaker::layer(ValueId x, int64_t n) {
   const Type of = type(x);
@@ -52,8 +60,6 @@ ValueId ChainMaker::between_layers(ValueId x) {
 
 /// Two to five layers behind x, in a 16-bit type mostly.
 bool ChainMaker::layers(ValueId x) {
-  static constexpr int64_t kWidths[] = {5,  8,  13, 16,  24,  32,  40,  48,  63,  64,
-                                        64, 72, 96, 100, 128, 128, 136, 200, 255, 256};
   if (type(x).shape.size() < 2) return false;
   const size_t before = values_.size();
   if (type(x).dtype == DType::f32 && chance(90)) {
@@ -61,10 +67,10 @@ bool ChainMaker::layers(ValueId x) {
     if (!rounded) return false;
     x = *rounded;
   }
-  const size_t most = 2 + below(4);
+  const size_t most = 2 + below(4), odd = chance(65) ? 0 : 40;
   size_t done = 0;
   for (size_t tries = 0; done < most && tries < 12; ++tries) {
-    const auto h = layer(x, pick(kWidths));
+    const auto h = layer(x, chance(odd) ? pick(kOddWidths) : pick(kWidths));
     if (!h) continue;
     x = ++done < most || chance(50) ? between_layers(*h) : *h;
   }
@@ -108,7 +114,11 @@ bool ChainMaker::start_nested() {
     return true;
   }
   for (size_t tries = 0; tries < 20; ++tries) {
-    main_ = start_value(chance(90) ? half_type() : DType::f32, chance(75) ? 2 : 3);
+    const int64_t rows = extent(), k = chance(70) ? pick(kWidths) : extent();
+    if (rows * k > scale_.most_elements) continue;
+    Shape shape = {dim_of(rows, "m"), k};
+    if (chance(25)) shape.insert(shape.begin(), static_cast<int64_t>(1 + below(3)));
+    main_ = input(chance(90) ? half_type() : DType::f32, shape, InputAttributes::Role::input);
     values_ = {main_};
     if (chance(75) ? layers(main_) : low_rank(main_)) return true;
   }

@@ -126,6 +126,7 @@ private:
   bool masked_scores(ValueId x);
   bool placed_scores(ValueId x);
   std::optional<ValueId> weights_of(ValueId scores);
+  static Heads for_library(Heads of);
   std::optional<ValueId> library_attention(const Heads& of, ValueId q, ValueId k, ValueId v);
   std::optional<ValueId> attention(ValueId q, ValueId k, ValueId v, bool k_turns);
   bool start_attention();

@@ -178,8 +178,8 @@ void ChainMaker::start() {
   if (chance(35)) return;
   static const Weighted kMatmuls[] = {
       {6, &ChainMaker::matmul},          {3, &ChainMaker::gated_pair},
-      {3, &ChainMaker::chained_matmuls}, {3, &ChainMaker::thin_matmul},
-      {5, &ChainMaker::long_k},          {6, &ChainMaker::segments}};
+      {5, &ChainMaker::chained_matmuls}, {5, &ChainMaker::thin_matmul},
+      {5, &ChainMaker::long_k},          {8, &ChainMaker::segments}};
   take(kMatmuls, main_);
 }
 
