@@ -19,8 +19,14 @@ std::optional<ValueId> ChainMaker::layer(ValueId x, int64_t n) {
   Shape result = of.shape;
   result.back() = n;
   if (!fits(result) || count(result) * size(k) > 64 * scale_.most_elements) return std::nullopt;
+  const bool may_compute = fits({k, n});
   const auto weight = [&](Shape shape) {
-    return by_position({input(of.dtype, std::move(shape), InputAttributes::Role::param)});
+    const bool is_wide = may_compute && chance(5);
+    const DType dtype = is_wide ? DType::f32 : of.dtype;
+    std::optional<ValueId> w = input(dtype, std::move(shape), InputAttributes::Role::param);
+    if (is_wide) w = value("cast", *w, by_position({of.dtype}));
+    if (may_compute && chance(5)) w = value("tanh", *w);
+    return by_position({*w});
   };
   if (chance(35)) return value("linear", x, weight({n, k}), weight({n}));
   if (chance(25)) return value("linear", x, weight({n, k}));
@@ -47,11 +53,9 @@ bool ChainMaker::row_norm(ValueId x) {
 
 /// The ops between two layers, which keep the shape and the type.
 ValueId ChainMaker::between_layers(ValueId x) {
-  static const Weighted kSteps[] = {{5, &ChainMaker::unary},
-                                    {3, &ChainMaker::bias},
-                                    {2, &ChainMaker::row_norm},
-                                    {1, &ChainMaker::with_number},
-                                    {1, &ChainMaker::with_operand}};
+  static const Weighted kSteps[] = {{5, &ChainMaker::unary},        {3, &ChainMaker::bias},
+                                    {2, &ChainMaker::row_norm},     {1, &ChainMaker::with_number},
+                                    {1, &ChainMaker::with_operand}, {1, &ChainMaker::with_earlier}};
   const Type of = type(x);
   for (size_t steps = below(4); steps > 0; --steps)
     if (take(kSteps, x) && type(values_.back()) == of) x = values_.back();
