@@ -8,7 +8,7 @@
 namespace ingot {
 
 /// Whether all sums of a tile in the layout are finite. Returns the same in all threads, behind a
-/// barrier. Shared memory is free before and behind.
+/// barrier. The scratch is free before and behind.
 template <class Layout>
 INGOT_DEVICE bool are_finite(const TileContext& context,
                              const f32 (&acc)[Layout::kRows][Layout::kCols]) {
@@ -21,7 +21,7 @@ INGOT_DEVICE bool are_finite(const TileContext& context,
   u32 bad = zero == 0.0f ? 0 : 1;
 #pragma unroll
   for (int mask = 1; mask < 32; mask *= 2) bad |= ptx::shuffle_xor(bad, mask);
-  auto* const warps = reinterpret_cast<u32*>(ptx::shared_memory());
+  auto* const warps = reinterpret_cast<u32*>(context.scratch);
   if (index_of(context.thread) % 32 == 0) warps[index_of(context.thread) / 32] = bad;
   context.barrier();
   for (int warp = 0; warp < Layout::kThreads / 32; ++warp) bad |= warps[warp];

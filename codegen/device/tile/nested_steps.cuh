@@ -48,7 +48,7 @@ template <class Config, class T, class B, template <class> class Reader> struct 
   static INGOT_DEVICE void run_steps(const Params& params, const TileContext& context, KRange k,
                                      f32 (&acc)[Layout::kRows][Layout::kCols], Steps& computed) {
     using R = Reader<NestedSteps>;
-    u8* const memory = ptx::shared_memory();
+    u8* const memory = context.scratch;
     u8* const ring = memory + R::kBeforeRing;
     const KRange depth = {0, T::depth(params)};
     FeedOfA feed_of_a;
