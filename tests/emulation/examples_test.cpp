@@ -74,6 +74,12 @@ TEST_CASE("emulation: attention of the examples") {
                                    {{"4, 16, 2048, 128", "1, 2, 150, 40"}})}}) == "");
 }
 
+TEST_CASE("emulation: layers of the examples") {
+  CHECK(check_cases({{reduced_spec("examples/radiance.ingot", {}), {{{"n", 150}}}},
+                     {reduced_spec("examples/low_rank.ingot", {{"4096", "72"}}), {{{"n", 70}}}}}) ==
+        "");
+}
+
 TEST_CASE("emulation: chains on tensor cores") {
   std::vector<Case> cases;
   for (const MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium}) {
