@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ptx/convert.cuh"
-#include "tile/layout.cuh"
+#include "tile/map.cuh"
 
 namespace ingot {
 
