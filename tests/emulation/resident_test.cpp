@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products in a row whose tiles stay in registers (tile/resident_tiles.cuh).
+#include "codegen/schedule/choosers.h"
+#include "ir/text/parser.h"
+#include "src/compiler.h"
 #include "tests/emulation/mutations.h"
 
 #include <doctest/doctest.h>
@@ -40,6 +43,19 @@ std::string check_resident(const Case& one, const std::string& expected) {
   if (schedules.find(expected) != 0 || schedules.find('\n') + 1 != schedules.size())
     return "not one kernel of " + expected + ": " + schedules;
   return check_cases({one});
+}
+
+/// A case for each schedule by wgmma.
+std::vector<Case> all_by_wgmma(const std::string& spec) {
+  CompileOptions options;
+  options.target = "sm_90a";
+  const auto compilation =
+      llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(spec, "case")), options));
+  std::vector<Case> cases;
+  for (const auto& schedules :
+       nested_candidates(schedule_site(compilation, 0), compilation.schedules.front()))
+    cases.push_back(resident(spec, schedules.front().slots, schedules.front().tile_m));
+  return cases;
 }
 
 } // namespace
@@ -127,6 +143,16 @@ TEST_CASE("emulation: reductions of rows between layers") {
   CHECK(check_resident(resident(norms), "resident mma") == "");
   CHECK(check_resident(resident(norms, 5, 128), "resident wgmma f16 128x64x64") == "");
   CHECK(check_resident(resident(norms, 4, 192), "resident wgmma f16 192x64x64") == "");
+}
+
+TEST_CASE("emulation: a block computes tiles of several matrices") {
+  // Each has operands B of its own, which then do not stay in shared memory.
+  const std::string spec = "graph g(x: bf16[3, 5, 128], u: bf16[3, 128, 128], v: bf16[3, 128, 32])"
+                           " {\n  return matmul(tanh(matmul(x, u)), v) }";
+  CHECK(check_resident(resident(spec), "resident mma") == "");
+  const std::vector<Case> cases = all_by_wgmma(spec);
+  CHECK(!cases.empty());
+  CHECK(check_cases(cases) == "");
 }
 
 TEST_CASE("emulation: columns behind layers are reduced over tiles of one size") {
