@@ -28,7 +28,7 @@ MatmulPrecision precision_of(uint64_t seed) {
 }
 
 /// In turns, so that each family has every precision.
-const char* target_of(uint64_t seed) { return seed / 4 % 2 == 0 ? "sm_80" : "sm_90a"; }
+std::string target_of(uint64_t seed) { return seed / 4 % 2 == 0 ? "sm_80" : "sm_90a"; }
 
 llvm::Expected<Compilation> compiled(const Graph& graph, uint64_t seed) {
   CompileOptions options;
