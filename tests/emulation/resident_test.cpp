@@ -133,6 +133,18 @@ TEST_CASE("emulation: views between layers") {
         "");
 }
 
+TEST_CASE("emulation: short attention between the products of its projections") {
+  // The rows of the projections are those of all batches.
+  const std::string attention =
+      "graph g(x: f16[140, 40], q: f16[40, 24], k: f16[2, 56, 24], v: f16[2, 56, 32], "
+      "w: f16[32, 40]) {\n"
+      "  s = matmul(reshape(matmul(x, q), shape=[2, 70, 24]), k, transpose_b=true)\n"
+      "  o = matmul(softmax(s * 0.25), v)\n"
+      "  return matmul(reshape(o, shape=[140, 32]), w) }";
+  CHECK(check_resident(resident(attention), "resident mma") == "");
+  CHECK(check_resident(resident(attention, 3, 128), "resident wgmma f16 128x64x64") == "");
+}
+
 TEST_CASE("emulation: reductions of rows between layers") {
   const std::string norms =
       "graph g(x: f16[230, 40], w: f16[40, 96], u: f16[96, 72], v: f16[72, 24], g: f16[96], b: "
