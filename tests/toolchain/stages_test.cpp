@@ -71,10 +71,10 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
        "nested mma f16 128x64x64"},
       {"graph f(x: f16[1048576, 64], a: f16[64, 64], b: f16[64, 64], c: f16[64]) {\n"
        "  return relu(matmul(relu(matmul(x, a) + c), b) + c) }",
-       "nested mma f16 128x64x64"},
+       "resident mma f16 128x64x64"},
       {"graph g(x: bf16[1048576, 32], a: bf16[32, 64], b: bf16[64, 256]) {\n"
        "  return matmul(matmul(x, a), b) }",
-       "nested mma bf16 64x256x64"},
+       "resident mma bf16 128x256x64"},
       {"graph h(q: bf16[16, 300, 256], k: bf16[16, 300, 256], v: bf16[16, 300, 256]) {\n"
        "  return scaled_dot_product_attention(q, k, v) }",
        "nested mma bf16 64x256x64"},
@@ -95,7 +95,7 @@ TEST_CASE("stages: products by wgmma that compute their operand need no local me
   for (const auto& [spec, schedule] : std::vector<std::pair<const char*, const char*>>{
            {"graph a(q: f16[64, 2048, 64], k: f16[64, 2048, 64], v: f16[64, 2048, 64]) {\n"
             "  return scaled_dot_product_attention(q, k, v, is_causal=true) }",
-            "nested wgmma f16 128x64x128"},
+            "nested wgmma f16 192x64x128"},
            {"graph b(q: bf16[2, n, 16, 128], k: bf16[2, n, 4, 128], v: bf16[2, n, 4, 128]) {\n"
             "  h = scaled_dot_product_attention(transpose(q, 1, 2), transpose(k, 1, 2),\n"
             "                                   transpose(v, 1, 2), is_causal=true, "
@@ -112,7 +112,11 @@ TEST_CASE("stages: products by wgmma that compute their operand need no local me
             "nested wgmma bf16 128x256x64"},
            {"graph e(x: bf16[65536, 256], a: bf16[256, 64], b: bf16[64, 256], c: bf16[256]) {\n"
             "  return layer_norm(matmul(relu(matmul(x, a)), b) + c) }",
-            "nested wgmma bf16 128x256x64"}}) {
+            "resident wgmma bf16 128x256x64"},
+           {"graph f(x: f16[1048576, 64], a: f16[64, 64], b: f16[64, 64], c: f16[64]) {\n"
+            "  h = relu(matmul(x, a) + c)\n  h = relu(matmul(h, b) + c)\n"
+            "  return relu(matmul(h, a) + c) }",
+            "resident wgmma f16 192x64x64"}}) {
     CAPTURE(std::string(spec));
     const auto variants = sources.add(spec, spec, MatmulPrecision::high, "h200", "sm_90a");
     CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
