@@ -12,6 +12,7 @@
 namespace ingot {
 namespace {
 
+constexpr int64_t kGeneralDepth = 64; ///< k of a slot whose operands are staged
 constexpr int64_t kMostThreads = 256; ///< by mma.sync, with 255 registers each
 
 /// `usual` as a variant beside `mapped`. None: it is not legal.
@@ -28,6 +29,17 @@ std::optional<Schedule> beside(const ScheduleSite& site, const Schedule& mapped,
 
 DType type_of(const Graph& graph, const Group& group) {
   return graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype;
+}
+
+/// The path and the width by which copies fetch an operand.
+OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand) {
+  const int64_t size = size_of(kernel.parameters[operand.from.parameter].dtype);
+  const IndexMap& map = operand.from.map;
+  OperandSchedule result;
+  result.vec = map.contiguous == Coordinate::batch ? 1 : map.widest(kWidestAccess / size);
+  const bool is_copied = operand.prologue.empty() && result.vec * size == kWidestAccess;
+  result.path = is_copied ? PathKind::direct : PathKind::staged;
+  return result;
 }
 
 } // namespace
@@ -52,16 +64,6 @@ bool reads_memory(const TileBody& tile) {
   return !tile.frame.reads.empty() || !tile.frame.gathers.empty();
 }
 
-OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand) {
-  const int64_t size = size_of(kernel.parameters[operand.from.parameter].dtype);
-  const IndexMap& map = operand.from.map;
-  OperandSchedule result;
-  result.vec = map.contiguous == Coordinate::batch ? 1 : map.widest(kWidestAccess / size);
-  const bool is_copied = operand.prologue.empty() && result.vec * size == kWidestAccess;
-  result.path = is_copied ? PathKind::direct : PathKind::staged;
-  return result;
-}
-
 Schedule computed_schedule(ComputeType compute) {
   Schedule s;
   s.compute = compute;
@@ -70,6 +72,20 @@ Schedule computed_schedule(ComputeType compute) {
   s.vec = 2;
   s.staged_stores = true;
   return s;
+}
+
+std::vector<Schedule> copied_variants(const ScheduleSite& site, Schedule fast) {
+  for (const MatrixOperand* operand : matrix_operands(std::get<TileBody>(site.kernel.body)))
+    fast.operands.push_back(copied_operand(site.kernel, *operand));
+  Schedule narrow = fast;
+  narrow.staged_stores = false;
+  Schedule general = narrow;
+  general.operands.assign(fast.operands.size(), {PathKind::staged, 1});
+  general.vec = 1;
+  general.tile_k = std::min(fast.tile_k, kGeneralDepth);
+  set_general_warps(site, general);
+  if (staging_needs_sizes(site.kernel, fast)) return {fast, narrow, general};
+  return {fast, general};
 }
 
 void set_general_warps(const ScheduleSite& site, Schedule& general) {

@@ -15,11 +15,12 @@ llvm::Expected<ComputeType> compute_of_products(const ScheduleSite& site);
 /// True if the stages of a computed tile read memory.
 bool reads_memory(const TileBody& tile);
 
-/// The path and the width by which mma.sync's copies fetch an operand.
-OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand);
-
 /// The numbers that all schedules of such kernels share.
 Schedule computed_schedule(ComputeType compute);
+
+/// The variants by mma.sync of `fast`, whose operands are not set: it, the same with narrow stores
+/// if sizes ask for them, and the one for tensors of any alignment.
+std::vector<Schedule> copied_variants(const ScheduleSite& site, Schedule fast);
 
 /// Sets the warps of the variant for tensors of any alignment: of 16 rows each, because staged
 /// operands take registers. If blocks share rows of the domain, the tile keeps its rows.

@@ -120,16 +120,7 @@ llvm::Expected<std::vector<Schedule>> choose_thirds(const ScheduleSite& site,
   const auto large = by_thirds(site, shape, 256);
   if (!s.splits_k() && large && assumed(tile_count(body, *large)) >= site.device.sm_count)
     s = *large;
-  for (const MatrixOperand* operand : matrix_operands(body))
-    s.operands.push_back(copied_operand(site.kernel, *operand));
-  Schedule narrow = s; // narrow stores
-  narrow.staged_stores = false;
-  Schedule general = narrow;
-  general.operands.assign(s.operands.size(), {PathKind::staged, 1});
-  general.vec = 1;
-  general.min_blocks_per_sm = 1;
-  if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
-  return std::vector{s, general};
+  return copied_variants(site, s);
 }
 
 /// The product by `groups` warpgroups on sm_90a, whose operands are mapped; none: it is not legal.
@@ -151,7 +142,8 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const NestedShape& sh
   // The sums of both products, and the operands of stages, are in registers.
   const bool is_full = s.tile_n > 64 && reads_memory(tile);
   s.tile_k = is_full || std::max(s.tile_n, s.depth) > 128 ? 64 : 128;
-  if (tile.columns.constant().value_or(0) > INT32_MAX) return std::nullopt; // as set_mapped
+  // Copies count in 32 bits.
+  if (tile.columns.constant().value_or(0) > INT32_MAX) return std::nullopt;
   return set_mapped(site, s) ? std::optional(s) : std::nullopt;
 }
 
@@ -180,22 +172,13 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   // Small sums leave registers for more columns of the computed tile.
   const bool is_small = s.tile_n <= 64 && s.depth <= 64 && !reads_memory(tile);
   s.tile_k = is_small ? 128 : 64;
-  for (const MatrixOperand* operand : matrix_operands(body))
-    s.operands.push_back(copied_operand(site.kernel, *operand));
   const int64_t bytes =
       sizes::nested_bytes(static_cast<int>(s.tile_m), static_cast<int>(s.tile_n),
                           static_cast<int>(s.tile_k), static_cast<int>(s.depth), 2);
   s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(bytes, site.device), 1, 2);
-  Schedule narrow = s; // narrow stores
-  narrow.staged_stores = false;
-  Schedule general = narrow;
-  general.operands.assign(s.operands.size(), {PathKind::staged, 1});
-  general.vec = 1;
-  general.tile_k = 64;
-  set_general_warps(site, general);
-  INGOT_ASSERT(!s.splits_k() || general.tile_m == s.tile_m);
-  if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
-  return std::vector{s, general};
+  std::vector<Schedule> variants = copied_variants(site, s);
+  INGOT_ASSERT(!s.splits_k() || variants.back().tile_m == s.tile_m);
+  return variants;
 }
 
 std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,

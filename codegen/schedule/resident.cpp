@@ -121,16 +121,7 @@ llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSi
   // Of 128 threads each, two blocks have the registers of an SM.
   if (s.threads == 128)
     s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(bytes, site.device), 1, 2);
-  for (const MatrixOperand* operand : matrix_operands(body))
-    s.operands.push_back(copied_operand(site.kernel, *operand));
-  Schedule narrow = s; // narrow stores
-  narrow.staged_stores = false;
-  Schedule general = narrow;
-  general.operands.assign(s.operands.size(), {PathKind::staged, 1});
-  general.vec = 1;
-  set_general_warps(site, general);
-  if (staging_needs_sizes(site.kernel, s)) return std::vector{s, narrow, general};
-  return std::vector{s, general};
+  return copied_variants(site, s);
 }
 
 std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,

@@ -177,4 +177,9 @@ private:
   }
 };
 
+/// An operand whose chunks are addressed one by one. A feed of it keeps no place in registers.
+template <class X> struct ByChunk : X {
+  static constexpr bool kAffine = false;
+};
+
 } // namespace ingot

@@ -111,10 +111,6 @@ template <class Config, class T, class B, template <class> class Reader> struct 
   }
 
 private:
-  /// An operand whose chunks are addressed one by one, from the place of the step's first one.
-  template <class X> struct ByChunk : X {
-    static constexpr bool kAffine = false;
-  };
   template <class X, class Stage>
   using Feed = MmaFeed<X::kPath, ByChunk<X>, Stage, Layout::kThreads, 1, 0, Config::kStagedLoads>;
   using FeedOfA = Feed<typename T::A, StageOfA>;

@@ -47,9 +47,6 @@ private:
   static constexpr int kSlotBytes = kSharedBytes / 2;
   static constexpr int kSteps = kTileK * static_cast<int>(sizeof(Element)) / 32; ///< of a slot
 
-  template <class X> struct ByChunk : X {
-    static constexpr bool kAffine = false;
-  };
   template <class X, class Stage>
   using Feed = MmaFeed<X::kPath, ByChunk<X>, Stage, Layout::kThreads, 1, 0, Config::kStagedLoads>;
 

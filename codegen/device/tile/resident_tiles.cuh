@@ -18,12 +18,10 @@ namespace ingot {
 //   kSlots, Stages, Value
 //                  as those of a kernel, and the functor of its elements
 
-template <class...> struct MakeVoid {
-  using Type = void;
-};
 /// True for tiles, false for matrices.
 template <class X, class = void> constexpr bool kIsTile = false;
-template <class X> constexpr bool kIsTile<X, typename MakeVoid<typename X::Stages>::Type> = true;
+template <class X>
+constexpr bool kIsTile<X, decltype(void(static_cast<typename X::Stages*>(nullptr)))> = true;
 
 /// A tile of the kernels of a configuration.
 template <class Config, class T> struct ResidentTile {
