@@ -43,7 +43,7 @@ llvm::Expected<NestedShape> nested_shape(const ScheduleSite& site) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   auto compute = compute_of_products(site);
   if (!compute) return compute.takeError();
-  // Blocks do not share K, which may be long. Kernels of their own do, and store one product.
+  // Kernels of their own store one product. A K of any length is split over blocks there.
   const TileBody& tile = computed_tile(body)->body;
   if (!reduces(tile) && !body.mainloops.front().depth.constant())
     return make_error(ErrorCode::unsupported,
@@ -82,7 +82,7 @@ Schedule nested_schedule(const NestedShape& shape) {
   return s;
 }
 
-/// In f32: the memory of a block with so many threads, if its thirds and slots fit; else none.
+/// In f32, by blocks of so many threads. None: their thirds and slots do not fit the memory.
 std::optional<Schedule> by_thirds(const ScheduleSite& site, const NestedShape& shape,
                                   int64_t threads) {
   Schedule s = nested_schedule(shape);

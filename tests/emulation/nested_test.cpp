@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
+
 using namespace ingot;
 using namespace ingot::emulation;
 
@@ -141,6 +143,24 @@ TEST_CASE("emulation: attention in f32 is one kernel") {
   Case large = f32(attention({"f32", 70, 100, 32, 32}));
   large.non_finite = true;
   CHECK(check_nested(large) == "");
+}
+
+TEST_CASE("emulation: attention in f32 with scores that thirds do not hold") {
+  // Rows have one key, so that results are its values: the error bound admits anything here. All
+  // scores have one sign, since a positive one among others is noticed anyway.
+  for (const char* sign : {"", "-"}) {
+    Case one = {attention({"f32", 70, 40, 2, 32}, "",
+                          fmt::format("  s = matmul({}exp(q + 60), abs(k), transpose_b=true)\n"
+                                      "  s = where(iota(i32, [70, 40], axis=1) < 1, s, -inf)\n",
+                                      sign)
+                              .c_str())};
+    one.precision = MatmulPrecision::highest;
+    REQUIRE(schedules_of(one).find("nested mma bf16x3") != std::string::npos);
+    const Outcome outcome = BuiltCase::make(one).run({});
+    REQUIRE(outcome.problem == "");
+    for (int64_t i = 0; i < outcome.outputs[0].count(); ++i)
+      REQUIRE(std::isfinite(outcome.outputs[0].real(i)));
+  }
 }
 
 TEST_CASE("emulation: attention with a softmax in f32 is one kernel") {

@@ -117,6 +117,9 @@ template <class S> struct ThirdsReader : F32Reader<S> {
       }
       add_products<FragmentsOfB>(a, first_of_b, SplitOfB::To::kBytes, step, acc);
     }
+    // An exponential of -Inf would hide a sum that thirds do not hold: it becomes NaN, which
+    // reaches the sums of the tile if the element is used.
+    for_all<Inner>([&](int i, int j) { acc[i][j] = ptx::fma(acc[i][j], 0.0f, acc[i][j]); });
   }
 
   INGOT_DEVICE void multiply(int, const Packed& packed,

@@ -27,7 +27,7 @@ from ingot.torch.dynamo import GETITEM, Report, check_options, compile_graph
 _ATTENTION = "aten._safe_softmax"
 _ATTENTION_NOTE = (
     "attention was traced on tensors without data, for which PyTorch takes it apart. On a GPU, "
-    "attention with dropout or large heads is left to PyTorch's fused kernel, unless the call is under "
+    "attention with dropout or large heads is left to its fused kernel, unless the call is under "
     "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
 _GRADIENTS_NOTE = (
     "a call with gradients on leaves everything to eager PyTorch, since a parameter or an input "
