@@ -47,6 +47,8 @@ private:
   void write_copied_ahead();
   void write_packing();
   bool has_skeleton(Skeleton skeleton) const;
+  /// `EarlierValue<1, 0, 0>`, for each slot with a value of an earlier tile.
+  std::vector<std::string> earlier_values() const;
   /// Writes `using name = List<...>;` of the operands of these reads.
   void write_operands(const char* name, const std::vector<uint32_t>& reads);
   void write_grid();
@@ -206,7 +208,9 @@ void BodyWriter::write_source() {
     }
     write_operand_matrix(out_, context_, body_.mainloops.front().operands[1], tiles_.size() + 1,
                          "MatrixB");
-    out_.line("using Source = typename V::template Mainloop<{}, MatrixB>;", tile);
+    std::vector<std::string> parts = earlier_values();
+    parts.insert(parts.begin(), {tile, "MatrixB"});
+    out_.line("using Source = typename V::template Mainloop<{}>;", fmt::join(parts, ", "));
     return;
   }
   for (size_t m = 0; m < body_.mainloops.size(); ++m) {
@@ -219,6 +223,13 @@ void BodyWriter::write_source() {
   out_.line("using Source = {};", sources.size() == 1
                                       ? sources.front()
                                       : fmt::format("MatmulPair<{}>", fmt::join(sources, ", ")));
+}
+
+std::vector<std::string> BodyWriter::earlier_values() const {
+  std::vector<std::string> values;
+  for (const auto& [slot, back, number] : body_.earlier)
+    values.push_back(fmt::format("EarlierValue<{}, {}, {}>", slot, back, number));
+  return values;
 }
 
 bool BodyWriter::has_skeleton(Skeleton skeleton) const {
@@ -295,7 +306,8 @@ std::string BodyWriter::run_tile(const ComputedTile& tile, size_t number,
   if (number == 0) write_operand_matrix(out_, context_, product.operands[0], 0, "InnerA");
   write_operand_matrix(out_, context_, product.operands[1], number + 1, b);
   write_stages();
-  const std::string value = functor("Element", tile.element);
+  std::vector<std::string> values = {functor("Element", tile.element)};
+  for (const PointExpr& value : tile.kept) values.push_back(functor("Kept", value));
   std::vector<std::string> admits;
   for (const Condition& condition : tile.admits) {
     admits.push_back(unique("Admitted"));
@@ -312,7 +324,12 @@ std::string BodyWriter::run_tile(const ComputedTile& tile, size_t number,
   if (tile.resident) out_.line("static constexpr int kColumns = {};", *body_.columns.constant());
   out_.line("static constexpr int kSlots = {};", std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
-  out_.line("using Value = {};", value);
+  if (tile.resident) {
+    write_list(out_, "using Values = List<", values, ">;");
+    write_list(out_, "using Earlier = List<", earlier_values(), ">;");
+    return name;
+  }
+  out_.line("using Value = {};", values.front());
   write_list(out_, "using Admits = List<", admits, ">;");
   return name;
 }

@@ -123,7 +123,12 @@ void write_source_numbers(CodeWriter& out, const Kernel& kernel, const Variant& 
              step.empty() ? "" : ", " + step);
     return;
   }
-  out.line("template <class A, class B> using Mainloop = {}<{}, A, B>;", mainloop_of(s).type, name);
+  if (is_resident(s.mainloop))
+    out.line("template <class... Parts> using Mainloop = {}<{}, Parts...>;", mainloop_of(s).type,
+             name);
+  else
+    out.line("template <class A, class B> using Mainloop = {}<{}, A, B>;", mainloop_of(s).type,
+             name);
   write_mainloop_numbers(out, s, step);
 }
 

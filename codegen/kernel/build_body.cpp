@@ -31,8 +31,8 @@ public:
   /// Builds the stages of a tile that is computed along K. Returns the expression of `element`, and
   /// in `admits` the points where it is not 0.
   PointExpr run_streamed(ValueId element, std::vector<Condition>& admits);
-  /// Builds the stages of a tile with all of K. Returns the expression of `element`.
-  PointExpr run_resident(ValueId element);
+  /// Builds the stages of a tile with all of K. Returns the expressions of its values.
+  std::vector<PointExpr> run_resident(llvm::ArrayRef<ValueId> values);
   /// The stage that yields the results of each reduction.
   const std::map<OpId, uint32_t>& results() const { return results_; }
   /// Adds the results of the reductions of a computed operand, and applies its row factors.
@@ -56,7 +56,7 @@ private:
   void expand(uint32_t node);
   /// The tile-wide values that the evaluation of `targets` reaches. The walk ends at `stops`.
   Targets reached(llvm::ArrayRef<TileValue> targets, llvm::ArrayRef<TileValue> stops);
-  /// Puts the products into slots.
+  /// Puts the products and the values of earlier tiles into slots.
   void begin();
   /// The target of each write.
   std::vector<TileValue> stored_targets() const;
@@ -139,6 +139,16 @@ StageBuilder::Targets StageBuilder::reached(llvm::ArrayRef<TileValue> targets,
 void StageBuilder::begin() {
   for (const Matmul& matmul : group_.matmuls)
     slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
+  for (size_t r = 0; r < group_.reads.size(); ++r) {
+    const Read& read = group_.reads[r];
+    if (!read.tile || llvm::is_contained(slots_, values_.read(r))) continue;
+    const auto& values = tiles_of(group_)[*read.tile]->writes;
+    const auto value =
+        llvm::find_if(values, [&](const Write& write) { return write.value == read.access.value; });
+    body_.earlier.push_back({static_cast<int>(slots_.size()), *read.tile,
+                             static_cast<uint32_t>(value - values.begin())});
+    slots_.push_back(values_.read(r));
+  }
   body_.tile_slots = static_cast<int>(slots_.size());
 }
 
@@ -212,11 +222,14 @@ void StageBuilder::add_reduction(const Reduction& r, TileValue target) {
        op_line(graph_, graph_.op(r.op))});
 }
 
-PointExpr StageBuilder::run_resident(ValueId element) {
+std::vector<PointExpr> StageBuilder::run_resident(llvm::ArrayRef<ValueId> values) {
   begin();
-  const TileValue target = TileValue::value(element);
-  add_reductions({target});
-  return evaluated(target);
+  std::vector<TileValue> targets;
+  for (ValueId value : values) targets.push_back(TileValue::value(value));
+  add_reductions(targets);
+  std::vector<PointExpr> results;
+  for (TileValue target : targets) results.push_back(evaluated(target));
+  return results;
 }
 
 PointExpr StageBuilder::run_streamed(ValueId element, std::vector<Condition>& admits) {
@@ -365,9 +378,16 @@ ComputedTile build_tile(const GroupSite& site, const BodyParameters& parameters,
   Mainloop& mainloop = tile.body.mainloops.emplace_back();
   add_operands(inner, parameters, values, 0, mainloop, stages);
   StageBuilder builder(inner, parameters, values, tile.body);
-  tile.element = operand.resident ? builder.run_resident(operand.element)
-                                  : builder.run_streamed(operand.element, tile.admits);
-  if (!operand.resident) stages = builder.results();
+  if (!operand.resident) {
+    tile.element = builder.run_streamed(operand.element, tile.admits);
+    stages = builder.results();
+    return tile;
+  }
+  std::vector<ValueId> targets = {operand.element};
+  llvm::append_range(targets, operand.kept);
+  tile.kept = builder.run_resident(targets);
+  tile.element = std::move(tile.kept.front());
+  tile.kept.erase(tile.kept.begin());
   return tile;
 }
 

@@ -207,6 +207,13 @@ struct MatrixOperand {
   MappedOperand mapping;       ///< set if there is one
 };
 
+/// A slot of a tile that has a value of an earlier resident tile, at the same row and column.
+struct EarlierValue {
+  int slot = 0;
+  uint32_t back = 0; ///< 0: the operand A of the tile's product; 1: the operand A of that one; ...
+  uint32_t number = 0; ///< 0: the elements that are multiplied; n: ComputedTile::kept[n - 1]
+};
+
 struct ComputedTile;
 
 struct Mainloop {
@@ -290,9 +297,10 @@ struct Stage {
 /// A source of values, and its stages, over a domain.
 struct TileBody {
   Expr batch, rows, columns;
-  std::vector<Mainloop> mainloops; ///< none: the stages load their operands
-  int tile_slots = 0;              ///< tile-wide values held at once, those of products included
-  PointFrame frame;                ///< reads of the stages
+  std::vector<Mainloop> mainloops;   ///< none: the stages load their operands
+  int tile_slots = 0;                ///< tile-wide values held at once, those of products included
+  std::vector<EarlierValue> earlier; ///< the slots of other tiles' values
+  PointFrame frame;                  ///< reads of the stages
   std::vector<Stage> stages;
 };
 
@@ -301,7 +309,8 @@ struct TileBody {
 struct ComputedTile {
   bool resident = false; ///< the tile has all of K at once; else it is computed step by step
   TileBody body;
-  PointExpr element; ///< over the tile's slots
+  PointExpr element;           ///< over the tile's slots
+  std::vector<PointExpr> kept; ///< of a resident tile: more values that stages behind it read
   /// Comparisons of positions that hold where an element is not 0. The steps of a tile's rows in
   /// which one of them holds nowhere are left out.
   std::vector<Condition> admits;

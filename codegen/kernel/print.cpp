@@ -183,6 +183,10 @@ void KernelPrinter::print(const TileBody& body) {
       print(mainloop.a->body);
       out_.line("  element");
       print(mainloop.a->element, mainloop.a->body.frame);
+      for (const PointExpr& value : mainloop.a->kept) {
+        out_.line("  keeps");
+        print(value, mainloop.a->body.frame);
+      }
       if (!mainloop.a->admits.empty())
         out_.line("  steps where {}", conditions_text(mainloop.a->admits));
       out_.line("  end of a");
@@ -191,6 +195,8 @@ void KernelPrinter::print(const TileBody& body) {
     }
     print(mainloop.operands[1], "  b");
   }
+  for (const EarlierValue& value : body.earlier)
+    out_.line("  tile{} has value {} of the tile {} before", value.slot, value.number, value.back);
   for (const Stage& stage : body.stages)
     std::visit([&](const auto& step) { print(step, body.frame); }, stage.step);
 }

@@ -17,6 +17,9 @@ TileValue TileValues::read(size_t index) const {
   const Access& access = group_.reads[index].access;
   for (size_t r = 0; r < index; ++r) {
     const Access& other = group_.reads[r].access;
+    if (group_.reads[index].tile && group_.reads[index].tile == group_.reads[r].tile &&
+        other.value == access.value)
+      return TileValue::read(r);
     if (!(other.value == access.value) || other.dims.size() != access.dims.size() ||
         other.ranges != access.ranges || !(other.shape == access.shape))
       continue;

@@ -76,6 +76,7 @@ void walk(const TileBody& body, Visit visit) {
     if (mainloop.a) {
       walk(mainloop.a->body, visit);
       walk(mainloop.a->element, visit);
+      for (const PointExpr& value : mainloop.a->kept) walk(value, visit);
       walk(mainloop.a->admits, visit);
     } else {
       walk(mainloop.operands[0], visit);

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <set>
+
 namespace ingot {
 namespace {
 
@@ -38,6 +40,32 @@ std::vector<int64_t> depths_of(const TileBody& body) {
   return depths;
 }
 
+/// The most values of tiles that a thread holds beside the sums of a product: its operand, and
+/// those that later stages read.
+int64_t most_held(const TileBody& body) {
+  std::vector<const TileBody*> parts = {&body}; // from the last product to the first
+  for (const ComputedTile* tile = computed_tile(body); tile; tile = computed_tile(tile->body))
+    parts.push_back(&tile->body);
+  int64_t most = 0;
+  std::set<std::pair<size_t, uint32_t>> read; // so far: tiles and their values
+  for (size_t part = 0; part + 1 < parts.size(); ++part) {
+    read.insert({part, 0});
+    for (const EarlierValue& value : parts[part]->earlier)
+      read.insert({part + value.back, value.number});
+    most = std::max<int64_t>(
+        most, llvm::count_if(read, [&](const auto& value) { return value.first >= part; }));
+  }
+  return most;
+}
+
+/// The registers of a thread for the sums of a product, whose warps have so many rows, and for the
+/// packed values beside them.
+int64_t registers_of(const TileBody& body, int64_t columns, int64_t rows_of_warp) {
+  return columns * rows_of_warp / 32 * (2 + most_held(body)) / 2;
+}
+constexpr int64_t kMostRegisters = 192;        ///< of up to 255
+constexpr int64_t kMostRegistersOfThree = 112; ///< of 160, with three warpgroups
+
 void set_columns(const TileBody& body, Schedule& s) {
   const std::vector<int64_t> columns = columns_of(body, s.mainloop);
   s.tile_n = s.step_n = s.warp_n = columns.back();
@@ -60,8 +88,9 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, ComputeType compute, 
   s.mainloop = MainloopKind::resident_wgmma;
   set_columns(body, s);
   const std::vector<int64_t> depths = depths_of(body);
-  // Of three groups, a thread has registers for the sums and the operand of 128 columns.
-  if (depths.front() == 0 || (groups > 2 && s.depth > 128)) return std::nullopt;
+  if (depths.front() == 0 ||
+      registers_of(body, s.depth, 16) > (groups > 2 ? kMostRegistersOfThree : kMostRegisters))
+    return std::nullopt;
   if (keeps_b && has_batches_of_b(body)) return std::nullopt;
   s.threads = (groups + 1) * sizes::kWarpgroup;
   s.most_blocks = site.device.sm_count;
@@ -109,9 +138,13 @@ llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSi
     s.threads = threads;
     s.tile_m = s.warp_m * s.threads / 32;
   };
-  // A warp reads every B whole. With 32 rows it does so half as often, but has registers for the
-  // sums and the operand of 128 columns alone.
-  if (s.depth <= 128)
+  if (registers_of(body, s.depth, 16) > kMostRegisters)
+    return make_error(ErrorCode::unsupported,
+                      "threads have no registers for the tiles of {} columns that later products "
+                      "or stages of the kernel read",
+                      s.depth);
+  // A warp reads every B whole. With 32 rows it does so half as often.
+  if (registers_of(body, s.depth, 32) <= kMostRegisters)
     set_warps(32, 128);
   else
     set_warps(16, 256);

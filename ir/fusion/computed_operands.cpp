@@ -16,6 +16,8 @@ struct FoundTile {
   std::vector<int> sets{};        ///< the other sets that the kernel takes in
   std::vector<int> readers{};     ///< more sets that read the results of its reduction
   std::optional<Reason> reason{}; ///< the reason why the matmul's kernel cannot compute it
+  bool has_other_users = false;   ///< the reason: kernels that may join later read its values
+  std::map<OpId, OperandTile> earlier{}; ///< tiles that keep more values then, by the matmul
 };
 
 /// The ops from which the operand of one matmul is computed.
@@ -48,7 +50,8 @@ private:
   bool follows_product(OpId op) const { return behind_.count(op) != 0; }
   void find_ops();
   bool runs_along_k() const;
-  std::optional<Reason> check_uses() const;
+  std::optional<Reason> check_uses();
+  bool keep(ValueId value);
   std::vector<int> find_readers() const;
 
   const Partition& partition_;
@@ -64,6 +67,7 @@ private:
   std::set<OpId> behind_;      ///< visited ops that depend on the product, and the product
   OperandTile tile_;
   std::vector<int> sets_; ///< those of `behind_`
+  std::map<OpId, OperandTile> earlier_;
   std::optional<Reason> reason_;
 };
 
@@ -89,13 +93,15 @@ void TileSearch::visit(ValueId value) {
   llvm::sort(products_);
 }
 
-/// Chooses the product of the tile: the last one whose kernels compute no other. The results of the
-/// others are in memory.
+/// Chooses the product of the tile: the last one whose kernels compute no other, but for those of
+/// its own operand. The results of the others are in memory.
 void TileSearch::choose_product() {
   for (OpId product : llvm::reverse(products_)) {
     find_behind(product);
+    const OperandTile* inner = partition_.tile_of(product);
     const bool is_alone = llvm::none_of(products_, [&](OpId other) {
-      return other != product && llvm::is_contained(sets_, partition_.set_of(other));
+      return other != product && llvm::is_contained(sets_, partition_.set_of(other)) &&
+             !(inner && llvm::is_contained(inner->ops, other));
     });
     if (is_alone) return;
   }
@@ -247,31 +253,52 @@ bool TileSearch::runs_along_k() const {
          root_of(graph_, below.operands[1]) == reduction.results[0];
 }
 
-/// The reason why a value of the tile must be stored; none: no other kernel reads it.
-std::optional<Reason> TileSearch::check_uses() const {
+/// Lets the tile that has a value keep it for the stages behind: packed, as its element is. Returns
+/// false if that is not possible.
+bool TileSearch::keep(ValueId value) {
+  OperandTile* tile = &tile_;
+  const std::map<OpId, OperandTile> tiles = partition_.tiles_with(graph_.value(value).op);
+  for (const auto& [matmul, earlier] : tiles)
+    if (earlier.ops.size() < tile->ops.size()) // a tile has the ops of those before it
+      tile = &earlier_.try_emplace(matmul, earlier).first->second;
+  const Type &own = graph_.type(value), &element = graph_.type(tile->value);
+  if (!tile->resident || own.dtype != element.dtype || !is_16_bit(own.dtype) ||
+      element_count(own.shape) != element_count(element.shape))
+    return false;
+  if (value != tile->value && !llvm::is_contained(tile->kept, value)) tile->kept.push_back(value);
+  return true;
+}
+
+/// The reason why a value of the tile must be stored; none: no other kernel reads it. Notes the
+/// values that the tile keeps.
+std::optional<Reason> TileSearch::check_uses() {
   const auto is_taken = [&](OpId user) {
     const int set = partition_.set_of(user);
     return set == own_ || llvm::is_contained(sets_, set);
   };
-  std::vector<OpId> kept = tile_.ops;
-  for (const RowFactor& factor : tile_.factors) kept.push_back(factor.op);
+  std::vector<OpId> made = tile_.ops;
+  for (const RowFactor& factor : tile_.factors) made.push_back(factor.op);
   // The results of its rows are known behind the product, and can be stored.
-  if (reduction_) llvm::erase(kept, *reduction_);
+  if (reduction_) llvm::erase(made, *reduction_);
   for (OpId op : tile_.ops)
     if (partition_.is_finished(op)) return refusals::merged_before(graph_, op);
-  for (OpId op : kept)
+  for (OpId op : made)
     for (ValueId value : graph_.op(op).results) {
-      const bool is_used = llvm::any_of(partition_.users(value), [&](OpId user) {
-        return partition_.needed(user) && !is_taken(user);
-      });
-      if (judge_.returns(value) || is_used)
+      const auto is_used = [&](auto&& by) {
+        return llvm::any_of(partition_.users(value),
+                            [&](OpId user) { return partition_.needed(user) && by(user); });
+      };
+      if (judge_.returns(value) || is_used([&](OpId user) { return !is_taken(user); }))
         return refusals::stored_for_others(graph_, tile_.value, op);
-      // Behind the tile, its values are at other points.
-      const bool leaves = llvm::any_of(partition_.users(value), [&](OpId user) {
-        return partition_.needed(user) && !(user == matmul_) && !llvm::is_contained(kept, user) &&
-               !(user == reduction_);
-      });
-      if (leaves) return refusals::stored_for_others(graph_, tile_.value, op);
+      // Behind the tile, its values are at other points, unless it has whole rows.
+      const auto leaves = [&](OpId user) {
+        return user != matmul_ && user != reduction_ && !llvm::is_contained(made, user);
+      };
+      const auto is_reduced = [&](OpId user) {
+        return leaves(user) && info(graph_.op(user).kind).op_class != OpClass::elementwise;
+      };
+      if (is_used(leaves) && (is_used(is_reduced) || !keep(value)))
+        return refusals::stored_for_others(graph_, tile_.value, op);
     }
   for (int set : sets_)
     if (!partition_.sets()[set].merges.empty())
@@ -300,9 +327,12 @@ std::optional<FoundTile> TileSearch::run() {
   if (!reason_) choose_product();
   if (!reason_) check_ops();
   if (!reason_) choose_form();
-  if (!reason_) reason_ = check_uses();
+  const bool is_possible = !reason_;
+  if (is_possible) reason_ = check_uses();
   std::vector<int> readers = find_readers();
-  return FoundTile{std::move(tile_), std::move(sets_), std::move(readers), std::move(reason_)};
+  const bool has_other_users = is_possible && reason_;
+  return FoundTile{std::move(tile_),   std::move(sets_), std::move(readers),
+                   std::move(reason_), has_other_users,  std::move(earlier_)};
 }
 
 class Computing {
@@ -310,23 +340,14 @@ public:
   Computing(Partition& partition, const SetJudge& judge, std::vector<Apart>& apart)
       : partition_(partition), graph_(partition.graph()), judge_(judge), apart_(apart) {}
 
-  /// A product comes before those that multiply its result.
-  void run() {
-    if (!partition_.limits().reassociates) return;
-    for (uint32_t index = 0; index < graph_.ops().size(); ++index)
-      if (const OpId op{index}; graph_.op(op).kind == OpKind::matmul && partition_.needed(op) &&
-                                is_by_itself(partition_.sets()[partition_.set_of(op)]))
-        join(partition_.set_of(op), op);
-  }
+  void run();
 
 private:
-  /// True if a set has one product and merges no partials.
-  bool is_by_itself(const Partition::Set& set) const {
-    const auto is_product = [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; };
-    return set.merges.empty() && llvm::count_if(set.ops, is_product) == 1;
-  }
-  void join(int set, OpId matmul);
-  std::optional<Reason> join(OpId matmul, const OperandTile& tile, std::vector<int> sets);
+  enum class Outcome : uint8_t { joined, apart, used_elsewhere };
+  bool is_first(OpId matmul) const;
+  Outcome join(OpId matmul);
+  std::map<OpId, OperandTile> tiles_with(OpId matmul, const OperandTile& tile) const;
+  std::optional<Reason> join(OpId matmul, const FoundTile& found, std::vector<int> sets);
 
   Partition& partition_;
   const Graph& graph_;
@@ -334,15 +355,61 @@ private:
   std::vector<Apart>& apart_;
 };
 
+/// Tries a product before those that multiply its result. Where a kernel that has not joined yet
+/// reads the operand too, the product is tried again.
+void Computing::run() {
+  if (!partition_.limits().reassociates) return;
+  std::vector<OpId> open;
+  for (uint32_t index = 0; index < graph_.ops().size(); ++index)
+    if (const OpId op{index}; graph_.op(op).kind == OpKind::matmul && partition_.needed(op))
+      open.push_back(op);
+  for (bool has_joined = true; has_joined;) {
+    has_joined = false;
+    std::vector<OpId> again;
+    for (OpId op : open) {
+      const Outcome outcome = is_first(op) ? join(op) : Outcome::apart;
+      has_joined |= outcome == Outcome::joined;
+      if (outcome == Outcome::used_elsewhere) again.push_back(op);
+    }
+    open = std::move(again);
+  }
+}
+
+/// True if the other products of the matmul's kernel have computed operands, and it merges no
+/// partials.
+bool Computing::is_first(OpId matmul) const {
+  const Partition::Set& set = partition_.sets()[partition_.set_of(matmul)];
+  return set.merges.empty() && llvm::all_of(set.ops, [&](OpId op) {
+           return graph_.op(op).kind != OpKind::matmul || op == matmul || partition_.tile_of(op);
+         });
+}
+
+/// The tiles of the kernel that have `matmul`, with the ops of its operand's tile.
+std::map<OpId, OperandTile> Computing::tiles_with(OpId matmul, const OperandTile& tile) const {
+  std::map<OpId, OperandTile> tiles = partition_.tiles_with(matmul);
+  for (auto& [op, other] : tiles) {
+    llvm::append_range(other.ops, tile.ops);
+    llvm::sort(other.ops);
+  }
+  return tiles;
+}
+
 /// Makes one kernel of sets, in which `matmul` computes its operand, or returns the reason against
 /// it.
-std::optional<Reason> Computing::join(OpId matmul, const OperandTile& tile, std::vector<int> sets) {
+std::optional<Reason> Computing::join(OpId matmul, const FoundTile& found, std::vector<int> sets) {
+  const OperandTile& tile = found.tile;
   llvm::sort(sets);
   const OpSet ops = partition_.ops_of(sets);
   if (const auto op = partition_.between(ops, sets)) return refusals::runs_between(graph_, *op);
+  std::map<OpId, OperandTile> tiles = tiles_with(matmul, tile);
+  for (const auto& [op, other] : tiles)
+    if (!other.resident || !tile.resident)
+      return refusals::operand_not_resident(graph_, op, partition_.limits());
+  tiles.insert(found.earlier.begin(), found.earlier.end());
+  tiles[matmul] = tile;
   GroupContext context = partition_.context_for(ops);
   for (OpId op : tile.ops) context.global_reductions.erase(op);
-  context.tiles[matmul] = tile;
+  for (const auto& [op, own] : tiles) context.tiles[op] = own;
   auto result = analyze_group(context, ops, {});
   if (auto* refusal = std::get_if<Refusal>(&result)) return *refusal;
   auto storing = analyze_group(context, ops, judge_.stored_values(ops, std::get<Group>(result)));
@@ -351,23 +418,25 @@ std::optional<Reason> Computing::join(OpId matmul, const OperandTile& tile, std:
   auto reason = judge_.obstacle(ops, group);
   if (!reason) reason = judge_.slower(group, tile.value, sets);
   if (reason) return reason;
-  partition_.compute_operand(matmul, tile);
+  for (const auto& [op, own] : tiles) partition_.compute_operand(op, own);
   partition_.join(ops, sets, partition_.prepared(matmul));
   return std::nullopt;
 }
 
-void Computing::join(int set, OpId matmul) {
+Computing::Outcome Computing::join(OpId matmul) {
   auto found = TileSearch(partition_, judge_, matmul).run();
-  if (!found) return;
+  if (!found) return Outcome::apart;
   std::vector<int> sets = found->sets;
-  sets.push_back(set);
+  sets.push_back(partition_.set_of(matmul));
   if (!found->reason && !found->readers.empty()) {
     std::vector<int> all = sets;
     llvm::append_range(all, found->readers);
-    if (!join(matmul, found->tile, std::move(all))) return;
+    if (!join(matmul, *found, std::move(all))) return Outcome::joined;
   }
-  if (!found->reason) found->reason = join(matmul, found->tile, std::move(sets));
-  if (found->reason) apart_.push_back({matmul, found->tile.value, *found->reason});
+  if (!found->reason) found->reason = join(matmul, *found, std::move(sets));
+  if (!found->reason) return Outcome::joined;
+  apart_.push_back({matmul, found->tile.value, *found->reason});
+  return found->has_other_users ? Outcome::used_elsewhere : Outcome::apart;
 }
 
 } // namespace

@@ -16,12 +16,21 @@ constexpr size_t kMostMatmuls = 2;
 
 /// Binds an operand of `reader`, and notes the read if it comes from memory.
 std::optional<AtomShape> GroupBinder::bind(OpId reader, uint32_t operand, ValueId value) {
-  auto bound = bindings_.bind(reader, value);
+  auto bound = reads_tile(reader, value) ? bindings_.bind_alone(reader, value)
+                                         : bindings_.bind(reader, value);
   if (auto* refused = std::get_if<Refusal>(&bound)) {
     refusal_ = *refused;
     return std::nullopt;
   }
   return note_read(reader, operand, std::get<Bound>(std::move(bound))).dims;
+}
+
+/// True if a stage reads a value of a resident tile. It lies along the columns there, and along K
+/// for the product.
+bool GroupBinder::reads_tile(OpId reader, ValueId value) const {
+  const OperandTile* tile = context_.part.operand;
+  return tile && tile->resident && graph_.op(reader).kind != OpKind::matmul &&
+         llvm::is_contained(tile->ops, graph_.value(reached_from(context_, reader, value)).op);
 }
 
 /// Notes a read of `reader` if its bound operand comes from memory.

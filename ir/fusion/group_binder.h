@@ -53,6 +53,7 @@ protected:
 
 private:
   std::optional<AtomShape> bind(OpId reader, uint32_t operand, ValueId value);
+  bool reads_tile(OpId reader, ValueId value) const;
   Bound note_read(OpId reader, uint32_t operand, Bound bound);
   bool check_stored(OpId id, uint32_t operand);
   bool place_merged(size_t read);

@@ -19,6 +19,7 @@ struct OperandTile {
   std::vector<RowFactor> factors;
   std::vector<OpId> ops; ///< those of the tile and of the tiles that it computes in turn, sorted
   bool resident = false;
+  std::vector<ValueId> kept{};
 };
 
 /// The assumptions of a group about the rest of the graph.

@@ -2,6 +2,7 @@
 // See operand_tile.h.
 #include "ir/fusion/operand_tile.h"
 
+#include "ir/fusion/operands.h"
 #include "ir/fusion/refusals.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -96,6 +97,27 @@ bool can_count_as(const Cut& cut, const Group& tile) {
   });
 }
 
+/// Marks the reads of a group that are values of its tiles, at the group's points. The tiles have
+/// its rows.
+void mark_tile_reads(const Graph& graph, const Group& tile, const AxisSpace& space, Group& group) {
+  AtomList points = batch_and_rows(group.domain);
+  points.append(group.domain.columns);
+  for (const auto& [number, of] : llvm::enumerate(parts_of(tile)))
+    for (Read& read : group.reads) {
+      const bool is_value = llvm::any_of(
+          of->writes, [&](const Write& write) { return write.value == read.access.value; });
+      const auto& ranges = read.access.ranges;
+      if (!is_value || read.computed || !read.indexed.empty() ||
+          graph.op(read.op).kind == OpKind::matmul || in_prologue(group, read.op) ||
+          space.leaves(read.access.dims) != space.leaves(points) ||
+          !llvm::all_of(ranges, [](const AxisRange& range) { return range == AxisRange(); }) ||
+          !(space.extent(group.domain.columns) == of->space.extent(of->domain.columns)))
+        continue;
+      read.computed = true;
+      read.tile = static_cast<uint32_t>(number);
+    }
+}
+
 } // namespace
 
 std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
@@ -106,7 +128,9 @@ std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
   GroupContext part = context;
   part.tiles.erase(matmul);
   part.part = {.is_tile = true, .is_resident = operand.resident};
-  auto analyzed = analyze_group(part, operand.ops, {StoreTarget::whole(operand.element)});
+  std::vector<StoreTarget> values = {StoreTarget::whole(operand.element)};
+  for (ValueId value : operand.kept) values.push_back(StoreTarget::whole(value));
+  auto analyzed = analyze_group(part, operand.ops, values);
   const Group* tile = std::get_if<Group>(&analyzed);
   if (!tile) return analyzed;
   // Neither part computes a tensor that the other one reads from memory.
@@ -134,9 +158,10 @@ std::variant<Group, Refusal> analyze_computing(const GroupContext& context,
   for (Group* one : parts_of(part_of_a))
     count_as(cut_of(group->domain, group->space), one->space, *one);
   group->ops = ops;
-  group->computed = {operand.value, operand.element, operand.factors,
-                     std::make_shared<Group>(std::get<Group>(std::move(analyzed))),
-                     operand.resident};
+  group->computed = {
+      operand.value,    operand.element,
+      operand.factors,  std::make_shared<Group>(std::get<Group>(std::move(analyzed))),
+      operand.resident, operand.kept};
   return kernel;
 }
 
@@ -162,6 +187,7 @@ bool place_tile(const Graph& graph, const Group& tile, AxisSpace& space, const A
                llvm::all_of(ranges, [](const AxisRange& range) { return range == AxisRange(); });
   }
   if (!is_same) return false;
+  mark_tile_reads(graph, tile, space, group);
   // Where the tile needs other matrices along the rows, they are a batch of the kernel.
   return can_count_as(cut_of(group.domain, space), tile) ||
          count_as(cut_of(tile.domain, tile.space), space, group);

@@ -73,8 +73,9 @@ struct Read {
   AtomList indexed{};     ///< a gather's table: factors of the access that the index replaces
   bool at_points = false; ///< combine: each point of the domain merges the partials of its own
                           ///< result
-  bool computed = false;  ///< no memory is read: it is the operand that the kernel computes, or a
-                          ///< result of the operand's reductions (ComputedOperand)
+  bool computed = false;  ///< no memory is read: it is the operand that the kernel computes, a
+                          ///< result of the operand's reductions (ComputedOperand), or `tile`
+  std::optional<uint32_t> tile{}; ///< a value of this one of tiles_of(), at the point itself
 };
 
 struct Write {
@@ -126,11 +127,12 @@ struct ComputedOperand {
   std::vector<RowFactor> factors{}; ///< they make `value` of `element`, in order. They apply to
                                     ///< the product instead. Where one makes 0 of an element, the
                                     ///< product is 0, infinite values of B included
-  std::shared_ptr<Group> tile;      ///< a group with one matmul. Its one write is `element`
+  std::shared_ptr<Group> tile;      ///< a group with one matmul. Its writes are `element`, `kept`
   bool resident = false; ///< it comes with all of K, which is fixed and fits into a tile. There are
                          ///< no factors, `element` is `value`, and reductions are of whole rows.
                          ///< The tile's own matmul may compute its operand A too, if that is
                          ///< resident
+  std::vector<ValueId> kept{}; ///< of a resident tile: more values that the parts behind it read
 };
 
 /// A group of ops that becomes one kernel.

@@ -44,6 +44,10 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
                  ? value
                  : ValueId();
   }
+  for (const Group* part : parts_of(group))
+    for (const Read& read : part->reads)
+      if (read.tile && read.op == op && read.operand == operand)
+        return before_reshapes(graph, read.access.value);
   if (const ComputedOperand* taken = taken_operand(group, op, operand))
     return is_16_bit(graph.type(taken->value).dtype) ? taken->element : ValueId();
   const ValueId made = root_of(graph, graph.op(op).operands[operand]);

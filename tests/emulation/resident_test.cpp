@@ -133,6 +133,36 @@ TEST_CASE("emulation: views between layers") {
         "");
 }
 
+TEST_CASE("emulation: stages that read values of earlier tiles") {
+  // The value that a product multiplies, one layer and two layers before; a value behind which a
+  // norm or an activation makes the operand; the values of two tiles; one that another shape names.
+  const std::string inputs = "graph g(x: f16[230, 40], a: f16[40, 72], b: f16[72, 72], "
+                             "c: f16[72, 72], d: f16[72, 24]) {\n";
+  for (const char* body :
+       {"  h = relu(matmul(x, a))\n  return relu(matmul(h, b)) + h }",
+        "  h = relu(matmul(x, a))\n  h = tanh(matmul(h, b)) + h\n  return matmul(h, c) * h }",
+        "  h = matmul(x, a)\n  h = h + matmul(relu(matmul(h, b)), c)\n  return matmul(h, d) }",
+        "  h = matmul(x, a)\n  h = h + matmul(relu(matmul(relu(h), b)), c)\n  return h }",
+        "  h = matmul(x, a)\n  h = h + matmul(relu(matmul(layer_norm(h), b)), c)\n"
+        "  return matmul(layer_norm(h), d) }",
+        "  h = tanh(matmul(x, a))\n  k = tanh(matmul(h, b))\n  return matmul(k, c) + k * h }",
+        "  h = tanh(matmul(x, a))\n  k = reshape(h, shape=[10, 23, 72])\n"
+        "  return reshape(matmul(relu(k), b), shape=[230, 72]) + h }"}) {
+    CAPTURE(body);
+    CHECK(check_resident(resident(inputs + body), "resident mma f16") == "");
+    const std::vector<Case> cases = all_by_wgmma(inputs + body);
+    REQUIRE(!cases.empty());
+    for (const Case& one : cases) CHECK(check_resident(one, "resident wgmma f16") == "");
+  }
+  // With 256 columns, threads have no registers for a value two products before.
+  const std::string wide = "graph g(x: bf16[70, 256], a: bf16[256, 256], b: bf16[256, 256], "
+                           "c: bf16[256, 256]) {\n  h = relu(matmul(x, a))\n";
+  const Case one_back = resident(wide + "  return matmul(h, b) + h }", 4, 128);
+  CHECK(check_resident(one_back, "resident wgmma bf16 128x256x64") == "");
+  const Case two_back = resident(wide + "  return matmul(relu(matmul(h, b)), c) + h }");
+  CHECK(check_cases({two_back}) == "");
+}
+
 TEST_CASE("emulation: short attention between the products of its projections") {
   // The rows of the projections are those of all batches.
   const std::string attention =

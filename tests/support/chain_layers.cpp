@@ -62,7 +62,20 @@ ValueId ChainMaker::between_layers(ValueId x) {
   return x;
 }
 
-/// Two to five layers behind x, in a 16-bit type mostly.
+/// x, joined with one of `earlier` of its shape and type if there is one.
+ValueId ChainMaker::with_skip(ValueId x, llvm::ArrayRef<ValueId> earlier) {
+  static const char* const kJoins[] = {"add", "add", "mul", "sub", "maximum"};
+  std::vector<ValueId> alike;
+  llvm::copy_if(earlier, std::back_inserter(alike),
+                [&](ValueId other) { return type(other) == type(x); });
+  if (alike.empty() || !chance(60)) return x;
+  const auto joined = value(pick(kJoins), x, by_position({pick(alike)}));
+  if (joined) features_.insert(Feature::skips);
+  return joined.value_or(x);
+}
+
+/// Two to five layers behind x, in a 16-bit type mostly. Layers of one width often read the results
+/// of earlier ones.
 bool ChainMaker::layers(ValueId x) {
   if (type(x).shape.size() < 2) return false;
   const size_t before = values_.size();
@@ -71,12 +84,18 @@ bool ChainMaker::layers(ValueId x) {
     if (!rounded) return false;
     x = *rounded;
   }
-  const size_t most = 2 + below(4), odd = chance(65) ? 0 : 40;
+  const size_t most = 2 + below(4), odd = chance(65) ? 0 : 40, same = chance(50) ? 80 : 0;
+  const auto width = [&] { return chance(odd) ? pick(kOddWidths) : pick(kWidths); };
+  const int64_t usual = width();
+  std::vector<ValueId> earlier = {x};
   size_t done = 0;
   for (size_t tries = 0; done < most && tries < 12; ++tries) {
-    const auto h = layer(x, chance(odd) ? pick(kOddWidths) : pick(kWidths));
+    const auto h = layer(x, chance(same) ? usual : width());
     if (!h) continue;
     x = ++done < most || chance(50) ? between_layers(*h) : *h;
+    earlier.push_back(x);
+    x = with_skip(x, llvm::ArrayRef(earlier).drop_back());
+    earlier.push_back(x);
   }
   if (done < 2) return false;
   features_.insert({Feature::nested, Feature::layers, Feature::matmul, Feature::two_matmuls});

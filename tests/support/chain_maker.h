@@ -136,6 +136,7 @@ private:
   bool bias(ValueId x);
   bool row_norm(ValueId x);
   ValueId between_layers(ValueId x);
+  ValueId with_skip(ValueId x, llvm::ArrayRef<ValueId> earlier);
   bool layers(ValueId x);
   bool low_rank(ValueId x);
   void keep_result(size_t before, ValueId result);

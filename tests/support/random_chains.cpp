@@ -38,6 +38,7 @@ const char* spelling(Feature feature) {
                                                "few queries of many keys",
                                                "row of layers",
                                                "low rank",
+                                               "skips of layers",
                                                "half type",
                                                "fed-back reduction",
                                                "wide segments",

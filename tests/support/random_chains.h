@@ -40,6 +40,7 @@ enum class Feature : uint8_t {
   few_queries,     ///< and many keys
   layers,          ///< two to five, of at most 256 columns
   low_rank,        ///< (x a) b
+  skips,           ///< a layer whose result joins that of an earlier one
   half,
   fed_back_reduction, ///< a reduction's result meets a value of the shape it was reduced from
   segments,           ///< of 48, 96, 384 or 512 columns, reduced and fed back

@@ -32,7 +32,7 @@ template <class K> INGOT_DEVICE void nested(const typename K::Params& params) {
     typename ResultsOf<L, List<>, Stages>::Type results(context.thread);
     const i64 part = unit_of(round) % parts;
     Source::run(params, context, part_of<Source::kTileK>(K::contraction(params, 0), parts, part),
-                fragment.v[0], results);
+                fragment, results);
     if (!join_unit<K>(params, unit_of(round), context, fragment.v[0], results)) continue;
     const TileContext after = grid.place(tile_of(round), context.thread, context.scratch);
     run_stages<true>(params, after, fragment, results, Stages());

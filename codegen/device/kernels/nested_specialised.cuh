@@ -66,7 +66,7 @@ template <class K> INGOT_DEVICE void nested_specialised(const typename K::Params
     const i64 tile = tile_of(round);
     Fragment<L, K::kSlots> fragment;
     typename ResultsOf<L, List<>, typename K::Stages>::Type results(thread);
-    Source::multiply(params, place_of(tile), k, rings, places, fragment.v[0], results);
+    Source::multiply(params, place_of(tile), k, rings, places, fragment, results);
     const TileContext context = place_of(tile);
     run_stages<true>(params, context, fragment, results, typename K::Stages());
     if constexpr (kHasScratch) context.barrier(); // the next tile uses the same scratch

@@ -70,12 +70,12 @@ struct NestedMainloop : NestedSteps<Config, T, B, MmaReader> {
   static_assert(Base::StageOfA::kBytes + 2 * Base::kSlotBytes == kSharedBytes,
                 "the tile's rows, two slots");
 
-  /// Sets `acc` to the product. `results` receives the results of the running reductions.
-  template <class Params, class Results>
+  /// Sets slot 0 to the product. `results` receives the results of the running reductions.
+  template <class Params, int kSlots, class Results>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, KRange k,
-                               f32 (&acc)[Layout::kRows][Layout::kCols], Results& results) {
+                               Fragment<Layout, kSlots>& fragment, Results& results) {
     typename Base::Steps computed;
-    Base::run_steps(params, context, k, acc, computed);
+    Base::run_steps(params, context, k, fragment.v[0], computed);
     computed.finish(context.thread, results);
   }
 };

@@ -248,17 +248,17 @@ struct NestedThirdsMainloop : NestedSteps<Config, T, B, ThirdsReader> {
                     Base::StageOfA::kBytes + 2 * Base::kSlotBytes <= kSharedBytes,
                 "either way");
 
-  /// Sets `acc` to the product. `results` receives the results of the running reductions.
-  template <class Params, class Results>
+  /// Sets slot 0 to the product. `results` receives the results of the running reductions.
+  template <class Params, int kSlots, class Results>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, KRange k,
-                               f32 (&acc)[Layout::kRows][Layout::kCols], Results& results) {
+                               Fragment<Layout, kSlots>& fragment, Results& results) {
     typename Base::Steps computed;
-    Base::run_steps(params, context, k, acc, computed);
-    if (are_finite<Layout>(context, acc)) return computed.finish(context.thread, results);
+    Base::run_steps(params, context, k, fragment.v[0], computed);
+    if (are_finite<Layout>(context, fragment.v[0])) return computed.finish(context.thread, results);
     TileContext again = context;
     again.thread = ptx::opaque(context.thread);
     typename Safe::Steps exact;
-    Safe::run_steps(params, again, k, acc, exact);
+    Safe::run_steps(params, again, k, fragment.v[0], exact);
     exact.finish(again.thread, results);
   }
 };

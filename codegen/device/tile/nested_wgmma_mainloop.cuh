@@ -110,12 +110,13 @@ template <class Config, class T, class B> struct NestedWgmmaMainloop {
     if (kTakesTurns && group_of(thread) == kGroups - 1) pass_turn(kGroups - 1);
   }
 
-  /// By the warpgroups that multiply: sets `acc` to the product. `results` receives the results of
+  /// By the warpgroups that multiply: sets slot 0 to the product. `results` receives the results of
   /// the running reductions.
-  template <class Params, class Results>
+  template <class Params, int kSlots, class Results>
   static INGOT_DEVICE void multiply(const Params& params, const TileContext& context, KRange k,
                                     const Rings& rings, Places& places,
-                                    f32 (&acc)[Layout::kRows][Layout::kCols], Results& results) {
+                                    Fragment<Layout, kSlots>& fragment, Results& results) {
+    auto& acc = fragment.v[0];
     const StepsAlongK<Inner> steps = {k};
     const int group = group_of(context.thread);
     const bool releases = index_of(context.thread) % sizes::kWarpgroup == 0;

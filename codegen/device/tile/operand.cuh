@@ -10,6 +10,8 @@
 namespace ingot {
 
 template <class... Ts> struct List {};
+template <class Types> constexpr int kCountOf = 0;
+template <class... Ts> constexpr int kCountOf<List<Ts...>> = sizeof...(Ts);
 
 /// The coordinates of the tile on which an element of a tensor depends.
 enum class Along { none, row, col, both };

@@ -40,4 +40,18 @@ INGOT_DEVICE void pack_fragments(const Params& params, const TileContext& tile,
   }
 }
 
+/// The elements of a tile that was packed.
+template <class Element, class L>
+INGOT_DEVICE void unpack_fragments(const PackedFragments<L>& packed,
+                                   f32 (&elements)[L::kRows][L::kCols]) {
+#pragma unroll
+  for (int i = 0; i < L::kRows; ++i) {
+#pragma unroll
+    for (int j = 0; j < L::kCols; ++j) {
+      const u32 pair = packed[i / 2][j / 4][i % 2 + j / 2 % 2 * 2];
+      elements[i][j] = to_f32(Element{static_cast<u16>(j % 2 == 0 ? pair : pair >> 16)});
+    }
+  }
+}
+
 } // namespace ingot

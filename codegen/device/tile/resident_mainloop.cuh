@@ -12,8 +12,9 @@ namespace ingot {
 // Config gives kTileM, kTileN, kTileK (the k of a slot), kWidest (the columns of the widest tile),
 // kNarrowest, kWarpM, kStagedLoads and kCompute.
 
-/// A source for the nested skeleton. Operands are copied one slot ahead.
-template <class Config, class T, class LastB> struct ResidentMainloop {
+/// A source for the nested skeleton. Operands are copied one slot ahead. Taken: the slots of the
+/// kernel's stages with values of tiles.
+template <class Config, class T, class LastB, class... Taken> struct ResidentMainloop {
   using Admits = List<>;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   static constexpr int kTileK = Config::kTileK, kWarpM = Config::kWarpM;
@@ -24,21 +25,23 @@ template <class Config, class T, class LastB> struct ResidentMainloop {
   static constexpr int kSharedBytes =
       sizes::resident_bytes(kTileM, Config::kWidest, kTileK, sizeof(Element));
 
-  /// Sets `acc` to the product.
-  template <class Params, class Results>
+  /// Sets slot 0 to the product, and fills the slots with values of tiles.
+  template <class Params, int kSlots, class Results>
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, KRange,
-                               f32 (&acc)[Layout::kRows][Layout::kCols], Results&) {
+                               Fragment<Layout, kSlots>& fragment, Results&) {
     Ring ring = {ptx::shared_memory()};
     ring.fill([&](u8* slot) { feed_first(params, context, 0, slot); });
-    Packed<T> a;
+    Tiles<T> a;
     compute<T>(params, context, ring, a,
                [&](u8* slot) { feed<LastProduct>(params, context, 0, slot); });
-    multiply<LastProduct>(params, context, ring, a, acc, [](u8*) {});
+    multiply<LastProduct>(params, context, ring, a.values[0], fragment.v[0], [](u8*) {});
+    take_earlier<Element>(a, fragment, List<Taken...>());
     context.barrier(); // the stages overlay the slots
   }
 
 private:
   template <class X> using Packed = typename ResidentTile<Config, X>::Packed;
+  template <class X> using Tiles = PackedTiles<Config, X>;
   using Products = ResidentProducts<Config, T, LastB>;
   using LastProduct = typename Products::Last;
   using First = typename Products::First;
@@ -90,22 +93,22 @@ private:
     feed<First>(params, context, k0, slot);
   }
 
-  /// Computes a tile. `feed_next` copies the slot behind those of its product.
+  /// Computes a tile and those before it. `feed_next` copies the slot behind those of its product.
   template <class X, class Params, class FeedNext>
   static INGOT_DEVICE void compute(const Params& params, const TileContext& context, Ring& ring,
-                                   Packed<X>& packed, const FeedNext& feed_next) {
+                                   Tiles<X>& tiles, const FeedNext& feed_next) {
     using Own = ResidentTile<Config, X>;
     using Product = typename Products::template Of<X>;
     typename Own::Tile fragment;
     if constexpr (kIsTile<typename X::A>) {
-      Packed<typename X::A> a;
-      compute<typename X::A>(params, context, ring, a,
+      compute<typename X::A>(params, context, ring, tiles.before,
                              [&](u8* slot) { feed<Product>(params, context, 0, slot); });
-      multiply<Product>(params, context, ring, a, fragment.v[0], feed_next);
+      multiply<Product>(params, context, ring, tiles.before.values[0], fragment.v[0], feed_next);
+      take_earlier<Element>(tiles.before, fragment, typename X::Earlier());
     } else {
       multiply_first(params, context, ring, fragment.v[0], feed_next);
     }
-    Own::template finish<Element>(params, context, fragment, packed);
+    Own::template finish<Element>(params, context, fragment, tiles.values);
   }
 
   /// Sets `acc` to the product of the first A.

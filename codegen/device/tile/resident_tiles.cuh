@@ -15,13 +15,19 @@ namespace ingot {
 //   B              a matrix operand
 //   depth(params)  the K of its product
 //   kColumns       its columns, which are the K of the next product
-//   kSlots, Stages, Value
-//                  as those of a kernel, and the functor of its elements
+//   kSlots, Stages as those of a kernel
+//   Values         the functors of its elements, and of more values that later stages read
+//   Earlier        the slots of its stages with values of earlier tiles: EarlierValue<...>
 
 /// True for tiles, false for matrices.
 template <class X, class = void> constexpr bool kIsTile = false;
 template <class X>
 constexpr bool kIsTile<X, decltype(void(static_cast<typename X::Stages*>(nullptr)))> = true;
+
+/// Slot kSlot of a tile's stages has a value of an earlier tile: of its operand A if kBack is 0, of
+/// the operand A of that one if it is 1. kNumber: its number in Values. That tile has as many
+/// columns.
+template <int kSlot, int kBack, int kNumber> struct EarlierValue {};
 
 /// A tile of the kernels of a configuration.
 template <class Config, class T> struct ResidentTile {
@@ -32,20 +38,56 @@ template <class Config, class T> struct ResidentTile {
   using Results = typename ResultsOf<Layout, List<>, typename T::Stages>::Type;
   static_assert(kStageBytes<Layout, typename T::Stages> == 0, "a warp has whole rows");
 
-  /// Runs the stages and packs the elements.
-  template <class Element, class Params>
+  /// Runs the stages and packs the values.
+  template <class Element, class Params, int kValues>
   static INGOT_DEVICE void finish(const Params& params, const TileContext& context, Tile& fragment,
-                                  Packed& packed) {
+                                  Packed (&values)[kValues]) {
     TileContext own = context;
     own.col0 = 0;
     own.col_end = T::kColumns;
     own.thread = ptx::opaque(context.thread); // places are not kept across the products
     Results results(own.thread);
     run_stages<true>(params, own, fragment, results, typename T::Stages());
-    pack_fragments<Element, typename T::Value>(params, own, fragment, results, packed);
-    ptx::complete(packed); // the tile's sums take twice the registers
+    pack<Element>(params, own, fragment, results, values, typename T::Values());
+#pragma unroll
+    for (const Packed& value : values) ptx::complete(value); // the sums take twice the registers
+  }
+
+private:
+  template <class Element, class Params, class F, class... Fs>
+  static INGOT_DEVICE void pack(const Params& params, const TileContext& own, Tile& fragment,
+                                const Results& results, Packed* values, List<F, Fs...>) {
+    pack_fragments<Element, F>(params, own, fragment, results, *values);
+    if constexpr (sizeof...(Fs) > 0)
+      pack<Element>(params, own, fragment, results, values + 1, List<Fs...>());
   }
 };
+
+/// The packed values of a tile, and of the tiles before it. Those that no later product or stage
+/// reads take no registers.
+template <class Config, class T, bool kHasTile = kIsTile<T>> struct PackedTiles {};
+template <class Config, class T> struct PackedTiles<Config, T, true> {
+  typename ResidentTile<Config, T>::Packed values[kCountOf<typename T::Values>];
+  PackedTiles<Config, typename T::A> before;
+
+  template <int kBack, int kNumber> INGOT_DEVICE const auto& value() const {
+    if constexpr (kBack == 0)
+      return values[kNumber];
+    else
+      return before.template value<kBack - 1, kNumber>();
+  }
+};
+
+/// Fills slots of stages with the values of the tiles that end with `tiles`.
+template <class Element, class Tiles, class L, int kSlots>
+INGOT_DEVICE void take_earlier(const Tiles&, Fragment<L, kSlots>&, List<>) {}
+template <class Element, class Tiles, class L, int kSlots, int kSlot, int kBack, int kNumber,
+          class... Rest>
+INGOT_DEVICE void take_earlier(const Tiles& tiles, Fragment<L, kSlots>& fragment,
+                               List<EarlierValue<kSlot, kBack, kNumber>, Rest...>) {
+  unpack_fragments<Element, L>(tiles.template value<kBack, kNumber>(), fragment.v[kSlot]);
+  take_earlier<Element>(tiles, fragment, List<Rest...>());
+}
 
 /// The first tile of a row of tiles that ends with T.
 template <class T, bool kHasTile = kIsTile<typename T::A>> struct FirstTile {

@@ -12,8 +12,9 @@ namespace ingot {
 // kSlotsOfA, kRingSlots (for every B) and kKeepsB: the ring has a slot for each k of every B, which
 // are copied once and stay there.
 
-/// A source for the skeleton nested_specialised. Its operands are mapped.
-template <class Config, class T, class LastB> struct ResidentWgmmaMainloop {
+/// A source for the skeleton nested_specialised. Its operands are mapped. Taken: the slots of the
+/// kernel's stages with values of tiles.
+template <class Config, class T, class LastB, class... Taken> struct ResidentWgmmaMainloop {
   using Admits = List<>;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   static constexpr int kGroups = kTileM / 64; ///< warpgroups that multiply; each has 64 rows
@@ -62,19 +63,22 @@ template <class Config, class T, class LastB> struct ResidentWgmmaMainloop {
   /// By the warpgroups that multiply, once.
   static INGOT_DEVICE void begin(i32) {}
 
-  /// By the warpgroups that multiply: sets `acc` to the product.
-  template <class Params, class Results>
+  /// By the warpgroups that multiply: sets slot 0 to the product, and fills the slots with values
+  /// of tiles.
+  template <class Params, int kSlots, class Results>
   static INGOT_DEVICE void multiply(const Params& params, const TileContext& context, KRange,
                                     const Rings& rings, Places& places,
-                                    f32 (&acc)[Layout::kRows][Layout::kCols], Results&) {
+                                    Fragment<Layout, kSlots>& fragment, Results&) {
     if constexpr (Config::kKeepsB) places.b = {};
-    Packed<T> a;
+    Tiles<T> a;
     compute<T>(params, context, rings, places, a);
-    multiply_tile<Last>(context, a, rings.b, places.b, acc);
+    multiply_tile<Last>(context, a.values[0], rings.b, places.b, fragment.v[0]);
+    take_earlier<Element>(a, fragment, List<Taken...>());
   }
 
 private:
   template <class X> using Packed = typename ResidentTile<Config, X>::Packed;
+  template <class X> using Tiles = PackedTiles<Config, X>;
 
   /// Copies the operands of a tile and of those before it.
   template <class X, class Params>
@@ -129,18 +133,18 @@ private:
 
   template <class X, class Params>
   static INGOT_DEVICE void compute(const Params& params, const TileContext& context,
-                                   const Rings& rings, Places& places, Packed<X>& packed) {
+                                   const Rings& rings, Places& places, Tiles<X>& tiles) {
     using Own = ResidentTile<Config, X>;
     typename Own::Tile fragment;
     if constexpr (kIsTile<typename X::A>) {
-      Packed<typename X::A> a;
-      compute<typename X::A>(params, context, rings, places, a);
-      multiply_tile<typename Products::template Of<X>>(context, a, rings.b, places.b,
-                                                       fragment.v[0]);
+      compute<typename X::A>(params, context, rings, places, tiles.before);
+      multiply_tile<typename Products::template Of<X>>(context, tiles.before.values[0], rings.b,
+                                                       places.b, fragment.v[0]);
+      take_earlier<Element>(tiles.before, fragment, typename X::Earlier());
     } else {
       multiply_first(context, X::depth(params), rings, places, fragment.v[0]);
     }
-    Own::template finish<Element>(params, context, fragment, packed);
+    Own::template finish<Element>(params, context, fragment, tiles.values);
   }
 
   /// Sets `acc` to the product of the first A. Slots are released one slot late: then the products
