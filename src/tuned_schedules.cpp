@@ -19,6 +19,7 @@ std::string points_text(const Group& part) {
   std::string text = fmt::format("{} x {} x {}", extent(part.domain.batch),
                                  extent(part.domain.rows), extent(part.domain.columns));
   for (const Matmul& matmul : part.matmuls) text += " over " + extent(matmul.contraction);
+  if (part.sum) text += " summed";
   return text;
 }
 

@@ -220,9 +220,16 @@ void BodyWriter::write_source() {
     sources.push_back(
         fmt::format("typename V::template Mainloop<{}, {}>", names[2 * m], names[2 * m + 1]));
   }
-  out_.line("using Source = {};", sources.size() == 1
-                                      ? sources.front()
-                                      : fmt::format("MatmulPair<{}>", fmt::join(sources, ", ")));
+  if (body_.sum_factor) {
+    auto block = out_.block("struct Second", "};");
+    out_.line("static constexpr i64 kFirstDepth = {};", *body_.mainloops[0].depth.constant());
+    out_.line("static constexpr f32 kFactor = {};", literal({DType::f32, *body_.sum_factor}));
+    sources.emplace_back("Second");
+  }
+  out_.line("using Source = {};",
+            sources.size() == 1 ? sources.front()
+                                : fmt::format("Matmul{}<{}>", body_.sum_factor ? "Sum" : "Pair",
+                                              fmt::join(sources, ", ")));
 }
 
 std::vector<std::string> BodyWriter::earlier_values() const {
@@ -277,10 +284,12 @@ void BodyWriter::write_grid() {
                    fmt::format("{{{}, V::kTileM, {}, V::kGroupRows}}", extents, step));
   }
   if (body_.mainloops.empty()) return;
-  std::string depth = spell_.integer(body_.mainloops.back().depth);
-  if (body_.mainloops.size() > 1)
+  std::string depth = spell_.integer(body_.mainloops.front().depth);
+  if (product_slots(body_) > 1)
     depth =
-        fmt::format("matmul == 0 ? {} : {}", spell_.integer(body_.mainloops.front().depth), depth);
+        fmt::format("matmul == 0 ? {} : {}", depth, spell_.integer(body_.mainloops.back().depth));
+  if (body_.sum_factor)
+    depth = "Source::Contraction::kBegin + " + spell_.integer(body_.mainloops.back().depth);
   write_function(out_, "i64 contraction(const Params& p, int matmul)", depth);
   const auto& split = spell_.kernel().split;
   out_.line("static constexpr bool kSplitsK = {};", split.has_value());
@@ -337,7 +346,7 @@ std::string BodyWriter::run_tile(const ComputedTile& tile, size_t number,
 void BodyWriter::run() {
   write_source();
   write_stages();
-  out_.line("static constexpr int kMatmuls = {}, kSlots = {};", body_.mainloops.size(),
+  out_.line("static constexpr int kMatmuls = {}, kSlots = {};", product_slots(body_),
             std::max(body_.tile_slots, 1));
   write_list(out_, "using Stages = List<", types_, ">;");
   write_kept();

@@ -124,7 +124,8 @@ std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   if (!tile() || tile()->mainloops.empty()) return names;
   names.push_back(mainloop_of(s).header);
   if (tile()->mainloops.size() > 1)
-    names.push_back(is_wgmma(s.mainloop) ? "tile/wgmma_pair.cuh" : "tile/matmul_pair.cuh");
+    names.push_back(fmt::format("tile/{}_{}.cuh", is_wgmma(s.mainloop) ? "wgmma" : "matmul",
+                                tile()->sum_factor ? "sum" : "pair"));
   // Operands name their types in all variants.
   if (takes_any(Purpose::map)) names.push_back("tile/mapped.cuh");
   if (takes_any(Purpose::packed) && !reads_packed(s.mainloop)) names.push_back("tile/packed.cuh");

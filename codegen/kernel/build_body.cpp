@@ -98,7 +98,7 @@ uint32_t StageBuilder::node_of(TileValue value) {
   if (added) {
     // Results of reductions are per row, not tile-wide. The result of a matmul is the source.
     const bool is_wide = value.is_read ? ingot::is_wide(group_, group_.reads[value.index])
-                                       : graph_.producer(value.id()).kind == OpKind::matmul;
+                                       : is_product(group_, graph_, value.id());
     nodes_.push_back({value, is_wide, {}});
   }
   return entry->second;
@@ -137,8 +137,11 @@ StageBuilder::Targets StageBuilder::reached(llvm::ArrayRef<TileValue> targets,
 }
 
 void StageBuilder::begin() {
-  for (const Matmul& matmul : group_.matmuls)
-    slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
+  if (group_.sum)
+    slots_.push_back(TileValue::value(group_.sum->value));
+  else
+    for (const Matmul& matmul : group_.matmuls)
+      slots_.push_back(TileValue::value(graph_.op(matmul.op).results[0]));
   for (size_t r = 0; r < group_.reads.size(); ++r) {
     const Read& read = group_.reads[r];
     if (!read.tile || llvm::is_contained(slots_, values_.read(r))) continue;
@@ -401,6 +404,7 @@ TileBody build_body(const GroupSite& site, const BodyParameters& parameters) {
   std::map<OpId, uint32_t> carried;
   for (size_t number = 0; number < group.matmuls.size(); ++number)
     add_operands(site, parameters, values, number, body.mainloops.emplace_back(), carried);
+  if (group.sum) body.sum_factor = static_cast<float>(group.sum->factor);
   StageBuilder builder(site, parameters, values, body);
   if (group.computed) builder.take_operand(carried);
   builder.run();

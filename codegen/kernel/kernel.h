@@ -297,12 +297,19 @@ struct Stage {
 /// A source of values, and its stages, over a domain.
 struct TileBody {
   Expr batch, rows, columns;
-  std::vector<Mainloop> mainloops;   ///< none: the stages load their operands
+  std::vector<Mainloop> mainloops; ///< none: the stages load their operands
+  /// Set if two products are one sum, in slot 0: the first times this number, and the second.
+  std::optional<float> sum_factor;
   int tile_slots = 0;                ///< tile-wide values held at once, those of products included
   std::vector<EarlierValue> earlier; ///< the slots of other tiles' values
   PointFrame frame;                  ///< reads of the stages
   std::vector<Stage> stages;
 };
+
+/// The slots that the products of a body take.
+inline size_t product_slots(const TileBody& body) {
+  return body.sum_factor ? 1 : body.mainloops.size();
+}
 
 /// Operand A of a mainloop that the kernel computes. The tile's domain has the batch and the rows
 /// of the kernel's; its columns are K. It stores nothing.

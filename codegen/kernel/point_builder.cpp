@@ -94,7 +94,7 @@ uint32_t PointBuilder::evaluate(const TileValue& target) {
     step = push({.kind = Kind::slot,
                  .dtype = dtype,
                  .index = static_cast<uint32_t>(slot - slots_.begin())});
-    if (!target.is_read && op.kind == OpKind::matmul) step = rounded(value, step);
+    if (!target.is_read && is_product(group_, graph_, value)) step = rounded(value, step);
   } else if (target.is_read) {
     step = evaluate_read(target);
   } else if (info(op.kind).is_scalar()) {

@@ -106,7 +106,7 @@ int64_t shared_bytes(const Kernel& kernel, const Schedule& s) {
   if (s.skeleton == Skeleton::packing_rows) return sizes::packing_rows_bytes(to_int(s.threads));
   if (!body) return sizes::packing_tiles_bytes(to_int(s.tile_m), to_int(s.tile_k));
   const int64_t stages = scratch_bytes(*body, s) + staging_bytes(kernel, s);
-  const int64_t mainloop = mainloop_bytes(s, to_int(static_cast<int64_t>(body->mainloops.size())));
+  const int64_t mainloop = mainloop_bytes(s, to_int(static_cast<int64_t>(product_slots(*body))));
   if (s.skeleton == Skeleton::kept) return kept_bytes(kernel, *body, s, stages);
   if (s.skeleton == Skeleton::specialised)
     return sizes::specialised_bytes(to_int(mainloop), to_int(stages), to_int(s.tiles_at_a_time()),

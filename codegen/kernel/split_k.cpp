@@ -14,6 +14,7 @@ Expr is_divided(const TileBody& body, const Schedule& s) {
 
 Expr depth_of(const TileBody& body) {
   Expr depth = body.mainloops.front().depth;
+  if (body.sum_factor) return depth + body.mainloops.back().depth;
   for (const Mainloop& mainloop : body.mainloops) depth = min(depth, mainloop.depth);
   return depth;
 }
@@ -36,7 +37,7 @@ Expr split_parts(const TileBody& body, const Schedule& s) {
 
 Expr split_sums_bytes(const TileBody& body, const Schedule& s) {
   if (!s.splits_k()) return 0;
-  int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(body.mainloops.size()) * 4;
+  int64_t tile = s.tile_m * s.tile_n * static_cast<int64_t>(product_slots(body)) * 4;
   for (const Stage& stage : body.stages) // tile/joined_parts.cuh: 8 bytes for a thread's row
     if (std::holds_alternative<CarriedStage>(stage.step)) tile += s.tile_threads() * s.warp_m;
   return min(tile_count(body, s) * split_parts(body, s), s.split_blocks) * tile *

@@ -48,6 +48,10 @@ llvm::SmallVector<TileValue, 3> TileValues::operands(const TileValue& value) con
   return operands;
 }
 
+bool is_product(const Group& group, const Graph& graph, ValueId value) {
+  return group.sum ? value == group.sum->value : graph.producer(value).kind == OpKind::matmul;
+}
+
 bool is_computed_iota(const Graph& graph, const Read& read) {
   return graph.producer(read.access.value).kind == OpKind::iota &&
          !reads_memory(graph.op(read.op), read.operand);

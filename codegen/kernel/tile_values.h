@@ -37,6 +37,9 @@ private:
   std::map<std::pair<OpId, uint32_t>, TileValue> reads_; ///< by op and operand
 };
 
+/// True for values that the mainloops of a group yield.
+bool is_product(const Group& group, const Graph& graph, ValueId value);
+
 /// True if a read's numbers are computed at the point, not loaded.
 bool is_computed_iota(const Graph& graph, const Read& read);
 

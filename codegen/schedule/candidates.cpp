@@ -59,7 +59,7 @@ bool has_registers(const Group& group, const Schedule& s, const DeviceSpec& devi
     const int64_t kept = held ? elements : packed ? elements / 2 : 0;
     return given >= std::max(kLeastRegisters, kept + kRowRegisters);
   }
-  return given >= product_registers(s, static_cast<int64_t>(group.matmuls.size()));
+  return given >= product_registers(s, static_cast<int64_t>(product_tiles(group)));
 }
 
 bool fits(const Schedule& s, const DeviceSpec& device) {

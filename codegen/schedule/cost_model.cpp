@@ -288,7 +288,7 @@ void Predictor::kept_rows() {
 /// operands from shared memory: a warpgroup reads its 64 rows and all columns.
 double Predictor::wgmma_mainloop(double depth) {
   // A pair is a product with the columns of both.
-  const auto pair = static_cast<double>(body_.mainloops.size());
+  const auto pair = static_cast<double>(product_slots(body_));
   const double m = static_cast<double>(s_.tile_m), n = pair * static_cast<double>(s_.tile_n);
   const ComputeFacts& facts = facts_of(s_.compute);
   const auto terms = static_cast<double>(facts.tensor_products);
@@ -389,8 +389,8 @@ double Predictor::staging(size_t matmul) const {
 void Predictor::products() {
   double whole = 0;
   const llvm::ArrayRef<Mainloop> loops(body_.mainloops);
-  for (const auto& [matmul, loop] :
-       llvm::enumerate(is_wgmma(s_.mainloop) ? loops.take_front() : loops))
+  for (const auto& [matmul, loop] : llvm::enumerate(
+           is_wgmma(s_.mainloop) ? loops.take_front(loops.size() / product_slots(body_)) : loops))
     whole += mainloop(value(loop.depth)) + staging(matmul);
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
   const double parts = value(split_parts(body_, s_));

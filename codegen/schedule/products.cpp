@@ -93,7 +93,7 @@ llvm::Error ProductChooser::choose_compute(Schedule& s) const {
 /// True if a tile of 128 rows would not fit into registers. Wide tiles, values that are held beside
 /// the products, and operands that pass through registers take the registers of half the rows.
 bool ProductChooser::lacks_registers(const Schedule& s) const {
-  const auto products = static_cast<int>(group_.matmuls.size());
+  const auto products = static_cast<int>(product_tiles(group_));
   if (s.tile_n == 256 || body_.tile_slots > products) return true;
   // Operands are copied unchanged. But two sets of sums and fragments are held beside a set of
   // parts.
@@ -122,7 +122,7 @@ void ProductChooser::set_warps(Schedule& s, bool large) const {
   s.warp_m = s.tile_m == 128 ? 64 : 32;
   s.warp_n = large || s.tile_n == 256 ? 64 : 32;
   s.slots = large ? 3 : 4;
-  const bool many_sums = group_.matmuls.size() > 1 || s.tile_m * s.tile_n > 128 * 128;
+  const bool many_sums = product_tiles(group_) > 1 || s.tile_m * s.tile_n > 128 * 128;
   s.staged_loads = many_sums ? 4 : 8;
   s.min_blocks_per_sm = large && s.tile_n <= 128 ? 2 : 1;
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);
@@ -145,7 +145,7 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
   const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
-  return group_.matmuls.size() == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
+  return product_tiles(group_) == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
          group_.space.extent(matmul.contraction).is_fixed() &&
          2 * further_stores(group_) + static_cast<int64_t>(group_.reductions.size()) <= 2 &&
          llvm::count_if(group_.reductions,
@@ -320,7 +320,7 @@ llvm::Error ProductChooser::choose_tile(Schedule& s) const {
     set_simt_tile(s);
     return llvm::Error::success();
   }
-  const bool is_pair = group_.matmuls.size() > 1;
+  const bool is_pair = product_tiles(group_) > 1;
   if ((s.mainloop == MainloopKind::halves && has_all_rows(s)) ||
       (s.mainloop == MainloopKind::thirds && is_pair))
     narrow_tile(s);

@@ -102,7 +102,8 @@ bool has_contiguous_k(const MatrixOperand& operand) {
 void map_operands(const ScheduleSite& site, Schedule& s) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   // Copies count elements of a dim in 32 bits with a sign.
-  for (const Expr& extent : {body.batch, body.rows, body.columns, body.mainloops.front().depth})
+  for (const Expr& extent : {body.batch, body.rows, body.columns, body.mainloops.front().depth,
+                             body.mainloops.back().depth})
     if (extent.constant().value_or(0) > INT32_MAX) return;
   for (MatmulSide of : matmul_sides(site.group)) {
     const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
@@ -235,7 +236,7 @@ bool set_cluster(const ScheduleSite& site, Schedule& s) {
 bool set_split(const ScheduleSite& site, Schedule& s) {
   choose_split(site, split_limits(site, s), s);
   // Warpgroups that take turns pass over slots of equal tiles.
-  return s.splits_k() && s.tiles_at_a_time() == 1 && site.group.matmuls.size() == 1;
+  return s.splits_k() && s.tiles_at_a_time() == 1 && product_tiles(site.group) == 1;
 }
 
 /// True if a kernel may pack its own A, whose rows are contiguous and belong to the launch. A tile
@@ -323,7 +324,7 @@ std::vector<Schedule> variants_of(const ScheduleSite& site, llvm::ArrayRef<Sched
 /// True for a pair of products of 16-bit operands over one A.
 bool is_pair(const ScheduleSite& site, ComputeType compute) {
   const auto& body = std::get<TileBody>(site.kernel.body);
-  if (body.mainloops.size() != 2) return false;
+  if (product_slots(body) != 2) return false;
   const Mainloop &first = body.mainloops[0], &second = body.mainloops[1];
   return (compute == ComputeType::f16 || compute == ComputeType::bf16) &&
          first.depth == second.depth && is_same_matrix(first.operands[0], second.operands[0]);
@@ -331,7 +332,7 @@ bool is_pair(const ScheduleSite& site, ComputeType compute) {
 
 llvm::ArrayRef<TileShape> shapes_of(const ScheduleSite& site, ComputeType compute) {
   if (is_pair(site, compute)) return kShapesOfPairs;
-  if (site.group.matmuls.size() > 1) return {};
+  if (product_tiles(site.group) > 1) return {};
   if (packed_compute(compute) == ComputeType::f16x3) return kShapesOfHalves;
   return kShapes;
 }

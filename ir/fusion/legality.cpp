@@ -6,6 +6,7 @@
 #include "ir/fusion/loaded_domain.h"
 #include "ir/fusion/operand_tile.h"
 #include "ir/fusion/operands.h"
+#include "ir/fusion/product_sum.h"
 #include "ir/fusion/refusals.h"
 
 #include <algorithm>
@@ -30,6 +31,8 @@ public:
     if (!check_points() || !check_diagonals() || !check_scanned_rows() || !classify_reductions() ||
         !check_domain())
       return refusal_;
+    if (!context_.part.operand && !context_.part.is_tile)
+      group_.sum = find_sum(graph_, bindings_, group_);
     group_.space = bindings_.space;
     return std::move(group_);
   }

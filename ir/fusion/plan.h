@@ -106,6 +106,13 @@ struct Matmul {
   std::array<MatmulOperand, 2> operands;
 };
 
+/// The two products of a group as one sum, in one tile: `factor` times the first, whose K is fixed,
+/// and the second.
+struct SummedProducts {
+  ValueId value; ///< the sum
+  double factor = 1;
+};
+
 struct Group;
 
 /// An op that the product may take in place of an operand: it is linear in one of its operands, and
@@ -138,9 +145,10 @@ struct ComputedOperand {
 /// A group of ops that becomes one kernel.
 struct Group {
   ProgramKind program = ProgramKind::launch;
-  std::vector<OpId> ops;       ///< compute ops in order; movement ops are part of accesses
-  std::vector<Matmul> matmuls; ///< the mainloops; none: a loaded group
-  std::optional<OpId> scan;    ///< a scan along the columns of a loaded group without reductions
+  std::vector<OpId> ops;               ///< compute ops in order; movement ops are part of accesses
+  std::vector<Matmul> matmuls;         ///< the mainloops; none: a loaded group
+  std::optional<SummedProducts> sum{}; ///< none: each matmul has a tile of its own
+  std::optional<OpId> scan; ///< a scan along the columns of a loaded group without reductions
   AxisSpace space;
   Domain domain;
   std::vector<Reduction> reductions; ///< in order
@@ -157,6 +165,9 @@ struct Group {
     return *llvm::find_if(reductions, [&](const Reduction& r) { return r.op == op; });
   }
 };
+
+/// The tiles of sums in registers that the products of a group take.
+inline size_t product_tiles(const Group& group) { return group.sum ? 1 : group.matmuls.size(); }
 
 /// The tiles of a group's computed operands, from the last product to the first.
 template <typename GroupType> llvm::SmallVector<GroupType*, 2> tiles_of(GroupType& group) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reassociates sums and products, so that numbers meet numbers and params of one shape meet each
-// other. (h + b) + c becomes h + (b + c), and prepare can compute b + c.
+// Reassociates sums and products, so that numbers meet numbers, params of one shape meet each
+// other, and products of matrices meet each other. (h + b) + c becomes h + (b + c), and prepare can
+// compute b + c. (x w + b) + y v becomes (x w + y v) + b, and one kernel can sum both products.
 #include "ir/float_bits.h"
 #include "ir/passes/dataflow.h"
 #include "ir/passes/match.h"
@@ -9,6 +10,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ingot {
@@ -25,6 +27,7 @@ struct Terms {
   llvm::SmallVector<Term, 4> computed;
   llvm::SmallVector<Term, 4> params;
   llvm::SmallVector<double, 2> numbers;
+  bool matmuls_meet = false; ///< an op of the chain adds two of them
 };
 
 /// The maximum number of terms in one group. Longer chains are split into several.
@@ -46,7 +49,11 @@ public:
     bool params_meet = groups.size() < terms.params.size();
     // The pass merge_scales handles two numbers of a product.
     bool numbers_meet = is_sum && terms.numbers.size() > 1;
-    if ((!params_meet && !numbers_meet) || terms.computed.empty()) return {};
+    const auto is_matmul = [&](const Term& term) { return is_of_matmul(term.value); };
+    const bool matmuls_part =
+        is_sum && !terms.matmuls_meet && llvm::count_if(terms.computed, is_matmul) > 1;
+    if ((!params_meet && !numbers_meet && !matmuls_part) || terms.computed.empty()) return {};
+    if (is_sum) std::stable_partition(terms.computed.begin(), terms.computed.end(), is_matmul);
     if (overflows_f32(joined_number(terms, is_sum))) return {}; // no literal can hold it
     return {build(rewriter, candidate, terms, groups)};
   }
@@ -64,6 +71,17 @@ private:
     return kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul;
   }
 
+  /// True for the result of a matmul that nothing else uses, or a number times it.
+  bool is_of_matmul(ValueId value) const {
+    const ValueId root = root_of(graph_, value);
+    const Op& op = graph_.producer(root);
+    if (uses_[value.index] != 1 || uses_[root.index] != 1) return false;
+    if (op.kind == OpKind::neg) return is_of_matmul(op.operands[0]);
+    if (op.kind == OpKind::mul)
+      return splat_real(graph_, op.operands[1]) && is_of_matmul(op.operands[0]);
+    return op.kind == OpKind::matmul;
+  }
+
   /// Flattens operands that belong to the same chain, from left to right, while the terms are few.
   /// A value with other uses, or that depends on params alone, stays a term.
   Terms collect(const Op& chain) const {
@@ -71,6 +89,7 @@ private:
     Terms terms;
     llvm::SmallVector<Term, 16> open; // the next one is last
     auto take_apart = [&](const Op& op, bool is_negated) {
+      terms.matmuls_meet |= llvm::all_of(op.operands, [&](ValueId v) { return is_of_matmul(v); });
       for (size_t position = op.operands.size(); position-- > 0;) {
         bool negated = is_negated != (op.kind == OpKind::sub && position == 1);
         open.push_back({op.operands[position], negated});

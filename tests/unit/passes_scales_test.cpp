@@ -135,6 +135,23 @@ TEST_CASE("group_params: ops whose rewrite would cost more stay") {
   CHECK(equivalent(run_all(shared), shared));
 }
 
+TEST_CASE("group_params: products of matrices meet, relaxed only") {
+  Scales g;
+  const ValueId w = g.input("w", {8, 8}), v = g.input("v", {8, 8}), r = g.input("r", {4, 8});
+  const ValueId p = g.matmul(g.x, w), q = g.matmul(g.y, v);
+  const auto becomes = [&](ValueId before, ValueId after) {
+    check_becomes(g, before, after, MathMode::relaxed);
+  };
+  becomes(g.add(g.add(p, r), q), g.add(g.add(p, q), r));
+  becomes(g.add(g.add(p, r), g.mul(q, 0.3)), g.add(g.add(p, g.mul(q, 0.3)), r));
+  becomes(g.sub(g.add(p, r), q), g.add(g.sub(p, q), r));
+  check_stays(g, g.add(g.add(p, q), r), MathMode::relaxed);
+  check_stays(g, g.add(q, g.add(p, r)), MathMode::strict);
+  // A product that others use is stored.
+  Graph shared = g.with_outputs({g.add(q, g.add(p, r)), p});
+  CHECK(equivalent(run_all(shared), shared));
+}
+
 TEST_CASE("fold_constants: in strict only results that every kernel has") {
   Scales g;
   ValueId two = g.number(2), three = g.number(3), tenth = g.number(0.1);

@@ -60,6 +60,13 @@ template <class Config, class A, class B> struct MmaMainloop {
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, i64, i64, KRange k,
                                f32 (&acc)[Layout::kRows][Layout::kCols]) {
     clear(acc);
+    add(params, context, k, acc);
+  }
+
+  /// Adds the product to `acc`.
+  template <class Params>
+  static INGOT_DEVICE void add(const Params& params, const TileContext& context, KRange k,
+                               f32 (&acc)[Layout::kRows][Layout::kCols]) {
     Pipeline::run(params, context, k, acc);
   }
 };

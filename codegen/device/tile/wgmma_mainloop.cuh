@@ -60,9 +60,16 @@ template <class Config, class A, class B> struct WgmmaMainloop : WgmmaSource<Con
   template <class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
                                     Seen seen) {
+    clear(acc);
+    add(thread, k, ring, place, acc, seen);
+  }
+
+  /// Adds the product to `acc`.
+  template <class Seen>
+  static INGOT_DEVICE void add(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
+                               Seen seen) {
     const u64 a = Source::first_a(ring, ptx::uniform(thread / sizes::kWarpgroup)),
               b = Source::first_b(ring);
-    clear(acc);
     multiply_slots<Source::kSlotBytes>(
         thread, Source::slots_of(k), ring, place, [&] { ptx::pin(acc); }, ReadsNothing(),
         [&](int, u32 units) {
