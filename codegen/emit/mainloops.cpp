@@ -39,9 +39,8 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   add("kTileK", s.tile_k);
   const MainloopKind kind = s.mainloop;
   const bool is_thirds = kind == MainloopKind::thirds;
-  const bool is_copied_nested = kind == MainloopKind::nested || kind == MainloopKind::nested_thirds;
   const bool is_tensor = kind == MainloopKind::tensor || kind == MainloopKind::tensor_guard ||
-                         is_thirds || is_copied_nested || kind == MainloopKind::resident;
+                         is_thirds || computes_by_mma(kind);
   const bool has_ring =
       is_wgmma(kind) || kind == MainloopKind::nested_wgmma || kind == MainloopKind::resident_wgmma;
   const bool is_halves = kind == MainloopKind::halves;
@@ -60,7 +59,7 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
   else if (!is_resident(kind) && (is_tensor || is_halves || is_fma_guard))
     add("kWarpN", s.warp_n);
   if (s.slots_of_a > 0) add("kSlotsOfA", s.slots_of_a);
-  if (!is_staged_fma && !is_fma_guard && !is_copied_nested && kind != MainloopKind::resident)
+  if (!is_staged_fma && !is_fma_guard && !computes_by_mma(kind))
     add(has_ring ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
   if (is_wgmma(kind)) add("kCluster", s.cluster);
@@ -97,6 +96,8 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::nested_thirds:
     return {"NestedThirdsMainloop", "tile/nested_thirds_mainloop.cuh"};
   case MainloopKind::resident: return {"ResidentMainloop", "tile/resident_mainloop.cuh"};
+  case MainloopKind::resident_thirds:
+    return {"ResidentThirdsMainloop", "tile/resident_thirds_mainloop.cuh"};
   case MainloopKind::resident_wgmma:
     return {"ResidentWgmmaMainloop", "tile/resident_wgmma_mainloop.cuh"};
   case MainloopKind::nested_wgmma: return {"NestedWgmmaMainloop", "tile/nested_wgmma_mainloop.cuh"};

@@ -44,6 +44,7 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
+  case MainloopKind::resident_thirds:
   case MainloopKind::resident_wgmma: break;
   case MainloopKind::halves: return PackFormat::rows_of_halves;
   case MainloopKind::wgmma_halves:

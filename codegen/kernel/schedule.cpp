@@ -56,7 +56,8 @@ const char* instructions_of(const Schedule& s) {
   if (s.mainloop == MainloopKind::nested || s.mainloop == MainloopKind::nested_thirds)
     return "nested mma";
   if (s.mainloop == MainloopKind::nested_wgmma) return "nested wgmma";
-  if (s.mainloop == MainloopKind::resident) return "resident mma";
+  if (s.mainloop == MainloopKind::resident || s.mainloop == MainloopKind::resident_thirds)
+    return "resident mma";
   if (s.mainloop == MainloopKind::resident_wgmma) return "resident wgmma";
   return s.uses_tensor_cores() ? "mma" : "simt";
 }

@@ -43,22 +43,23 @@ const ComputeFacts& facts_of(ComputeType compute);
 
 /// The mainloops of the device library.
 enum class MainloopKind : uint8_t {
-  none,          ///< rows are loaded
-  staged_fma,    ///< tile/simt_mainloop.cuh
-  copied_fma,    ///< tile/fma_mainloop.cuh
-  tensor,        ///< tile/mma_mainloop.cuh
-  thirds,        ///< tile/thirds_mainloop.cuh
-  halves,        ///< tile/halves_mainloop.cuh
-  wgmma,         ///< tile/wgmma_mainloop.cuh
-  wgmma_swapped, ///< tile/wgmma_swapped_mainloop.cuh
-  wgmma_halves,  ///< tile/wgmma_halves_mainloop.cuh; all tiles
-  guard,         ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
-  tensor_guard,  ///< the same, of scaled f16
-  nested,        ///< tile/nested_mainloop.cuh; the kernel computes A
-  nested_thirds, ///< tile/nested_thirds_mainloop.cuh; the same of f32
-  nested_wgmma,  ///< tile/nested_wgmma_mainloop.cuh; the same on sm_90a
-  resident,      ///< tile/resident_mainloop.cuh; A is a tile with all of K
-  resident_wgmma ///< tile/resident_wgmma_mainloop.cuh; the same on sm_90a
+  none,            ///< rows are loaded
+  staged_fma,      ///< tile/simt_mainloop.cuh
+  copied_fma,      ///< tile/fma_mainloop.cuh
+  tensor,          ///< tile/mma_mainloop.cuh
+  thirds,          ///< tile/thirds_mainloop.cuh
+  halves,          ///< tile/halves_mainloop.cuh
+  wgmma,           ///< tile/wgmma_mainloop.cuh
+  wgmma_swapped,   ///< tile/wgmma_swapped_mainloop.cuh
+  wgmma_halves,    ///< tile/wgmma_halves_mainloop.cuh; all tiles
+  guard,           ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
+  tensor_guard,    ///< the same, of scaled f16
+  nested,          ///< tile/nested_mainloop.cuh; the kernel computes A
+  nested_thirds,   ///< tile/nested_thirds_mainloop.cuh; the same of f32
+  nested_wgmma,    ///< tile/nested_wgmma_mainloop.cuh; the same on sm_90a
+  resident,        ///< tile/resident_mainloop.cuh; A is a tile with all of K
+  resident_thirds, ///< tile/resident_thirds_mainloop.cuh; the same of f32
+  resident_wgmma   ///< tile/resident_wgmma_mainloop.cuh; the same on sm_90a
 };
 /// True for the mainloops of the specialised skeleton.
 inline bool is_wgmma(MainloopKind kind) {
@@ -72,7 +73,13 @@ inline bool is_nested(MainloopKind kind) {
 }
 /// The same, whole.
 inline bool is_resident(MainloopKind kind) {
-  return kind == MainloopKind::resident || kind == MainloopKind::resident_wgmma;
+  return kind == MainloopKind::resident || kind == MainloopKind::resident_thirds ||
+         kind == MainloopKind::resident_wgmma;
+}
+/// The mainloops by mma.sync whose operand A the kernel computes.
+inline bool computes_by_mma(MainloopKind kind) {
+  return kind == MainloopKind::nested || kind == MainloopKind::nested_thirds ||
+         kind == MainloopKind::resident || kind == MainloopKind::resident_thirds;
 }
 inline bool computes_operand(MainloopKind kind) { return is_nested(kind) || is_resident(kind); }
 /// The least columns of the registers of a computed tile.

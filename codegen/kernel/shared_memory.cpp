@@ -65,6 +65,7 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   case MainloopKind::nested_thirds: return sizes::nested_thirds_bytes(m, n, k, to_int(s.depth));
   case MainloopKind::nested: return sizes::nested_bytes(m, n, k, to_int(s.depth), element);
   case MainloopKind::resident: return sizes::resident_bytes(m, to_int(s.depth), k, element);
+  case MainloopKind::resident_thirds: return sizes::resident_thirds_bytes(m, to_int(s.depth), k);
   case MainloopKind::resident_wgmma:
     return sizes::resident_ring_bytes(m, to_int(s.depth), to_int(s.slots_of_a), slots);
   case MainloopKind::nested_wgmma:

@@ -40,6 +40,7 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
+  case MainloopKind::resident_thirds:
   case MainloopKind::resident_wgmma: return 0;
   case MainloopKind::guard:
   case MainloopKind::tensor_guard: break; // no tuner chooses them
@@ -93,6 +94,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
+  case MainloopKind::resident_thirds:
   case MainloopKind::resident_wgmma: break;
   }
   for (int64_t tile_m : {int64_t{64}, usual.tile_m})

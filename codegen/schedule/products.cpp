@@ -401,6 +401,7 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
   case MainloopKind::resident:
+  case MainloopKind::resident_thirds:
   case MainloopKind::resident_wgmma:
     llvm_unreachable("made from schedules of sm_80 for one product");
   case MainloopKind::tensor:

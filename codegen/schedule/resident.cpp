@@ -15,9 +15,10 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kSlotDepth = 64; ///< k of a slot
-constexpr int64_t kMostSlots = 8;  ///< of a ring whose operands do not stay
-constexpr int64_t kFewSlots = 4;   ///< for a ring with fewer, the other one gives memory
+constexpr int64_t kSlotDepth = 64;      ///< k of a slot
+constexpr int64_t kSlotDepthOfF32 = 32; ///< the same of f32
+constexpr int64_t kMostSlots = 8;       ///< of a ring whose operands do not stay
+constexpr int64_t kFewSlots = 4;        ///< for a ring with fewer, the other one gives memory
 
 /// The columns of the registers of each tile in order, and of the product behind them.
 std::vector<int64_t> columns_of(const TileBody& body, MainloopKind kind) {
@@ -58,12 +59,15 @@ int64_t most_held(const TileBody& body) {
   return most;
 }
 
-/// The registers of a thread for the sums of a product, whose warps have so many rows, and for the
-/// packed values beside them.
-int64_t registers_of(const TileBody& body, int64_t columns, int64_t rows_of_warp) {
-  return columns * rows_of_warp / 32 * (2 + most_held(body)) / 2;
+/// The registers of a thread for the sums of a product, whose warps have so many rows, for the
+/// packed values beside them, and for the fragments of f32 thirds.
+int64_t registers_of(const TileBody& body, const Schedule& s, int64_t rows_of_warp) {
+  const bool is_f32 = s.mainloop == MainloopKind::resident_thirds;
+  const int64_t halves = 2 + (is_f32 ? 2 : 1) * most_held(body);
+  return s.depth * rows_of_warp / 32 * halves / 2 + (is_f32 ? rows_of_warp * 2 : 0);
 }
 constexpr int64_t kMostRegisters = 192;        ///< of up to 255
+constexpr int64_t kMostRegistersOfF32 = 160;   ///< products of thirds take more beside
 constexpr int64_t kMostRegistersOfThree = 112; ///< of 160, with three warpgroups
 
 void set_columns(const TileBody& body, Schedule& s) {
@@ -89,7 +93,7 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, ComputeType compute, 
   set_columns(body, s);
   const std::vector<int64_t> depths = depths_of(body);
   if (depths.front() == 0 ||
-      registers_of(body, s.depth, 16) > (groups > 2 ? kMostRegistersOfThree : kMostRegisters))
+      registers_of(body, s, 16) > (groups > 2 ? kMostRegistersOfThree : kMostRegisters))
     return std::nullopt;
   if (keeps_b && has_batches_of_b(body)) return std::nullopt;
   s.threads = (groups + 1) * sizes::kWarpgroup;
@@ -121,36 +125,35 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, ComputeType compute, 
 llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSite& site) {
   auto compute = compute_of_products(site);
   if (!compute) return compute.takeError();
-  if (*compute == ComputeType::bf16x3)
-    return make_error(ErrorCode::unsupported, "products in a row in one kernel have 16-bit types");
   const auto& body = std::get<TileBody>(site.kernel.body);
   if (body.columns.constant().value_or(kWidestTile + 1) > kWidestTile)
     return make_error(ErrorCode::unsupported,
                       "a product whose operand is a tile of the kernel has at most {} columns",
                       kWidestTile);
   Schedule s = computed_schedule(*compute);
+  const bool is_f32 = *compute == ComputeType::bf16x3;
   s.skeleton = Skeleton::nested;
-  s.mainloop = MainloopKind::resident;
+  s.mainloop = is_f32 ? MainloopKind::resident_thirds : MainloopKind::resident;
   set_columns(body, s);
-  s.tile_k = kSlotDepth;
+  s.tile_k = is_f32 ? kSlotDepthOfF32 : kSlotDepth;
   const auto set_warps = [&](int64_t rows_of_warp, int64_t threads) {
     s.warp_m = rows_of_warp;
     s.threads = threads;
     s.tile_m = s.warp_m * s.threads / 32;
   };
-  if (registers_of(body, s.depth, 16) > kMostRegisters)
+  const int64_t most = is_f32 ? kMostRegistersOfF32 : kMostRegisters;
+  if (registers_of(body, s, 16) > most)
     return make_error(ErrorCode::unsupported,
                       "threads have no registers for the tiles of {} columns that later products "
                       "or stages of the kernel read",
                       s.depth);
   // A warp reads every B whole. With 32 rows it does so half as often.
-  if (registers_of(body, s.depth, 32) <= kMostRegisters)
+  if (registers_of(body, s, 32) <= most)
     set_warps(32, 128);
   else
     set_warps(16, 256);
   if (assumed(tile_count(body, s)) < site.device.sm_count) set_warps(16, 128);
-  const int64_t bytes = sizes::resident_bytes(static_cast<int>(s.tile_m), static_cast<int>(s.depth),
-                                              static_cast<int>(s.tile_k), 2);
+  const int64_t bytes = shared_bytes(site.kernel, s);
   // Of 128 threads each, two blocks have the registers of an SM.
   if (s.threads == 128)
     s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(bytes, site.device), 1, 2);
@@ -161,6 +164,7 @@ std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,
                                                        llvm::ArrayRef<Schedule> usual) {
   const ComputeType compute = llvm::cantFail(compute_of_products(site)); // the usual ones are legal
   std::vector<std::vector<Schedule>> candidates;
+  if (compute == ComputeType::bf16x3) return candidates; // operands of wgmma are not split
   for (int groups : {3, 2})
     for (bool keeps_b : {true, false})
       if (const auto mapped = by_wgmma(site, compute, groups, keeps_b))

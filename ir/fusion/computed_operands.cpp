@@ -253,7 +253,7 @@ bool TileSearch::runs_along_k() const {
          root_of(graph_, below.operands[1]) == reduction.results[0];
 }
 
-/// Lets the tile that has a value keep it for the stages behind: packed, as its element is. Returns
+/// Lets the tile that has a value keep it for the stages behind, as it keeps its element. Returns
 /// false if that is not possible.
 bool TileSearch::keep(ValueId value) {
   OperandTile* tile = &tile_;
@@ -262,7 +262,7 @@ bool TileSearch::keep(ValueId value) {
     if (earlier.ops.size() < tile->ops.size()) // a tile has the ops of those before it
       tile = &earlier_.try_emplace(matmul, earlier).first->second;
   const Type &own = graph_.type(value), &element = graph_.type(tile->value);
-  if (!tile->resident || own.dtype != element.dtype || !is_16_bit(own.dtype) ||
+  if (!tile->resident || own.dtype != element.dtype ||
       element_count(own.shape) != element_count(element.shape))
     return false;
   if (value != tile->value && !llvm::is_contained(tile->kept, value)) tile->kept.push_back(value);

@@ -163,6 +163,34 @@ TEST_CASE("emulation: stages that read values of earlier tiles") {
   CHECK(check_cases({two_back}) == "");
 }
 
+TEST_CASE("emulation: layers in f32 are one kernel") {
+  const auto check_f32 = [](Case one, MatmulPrecision precision = MatmulPrecision::highest) {
+    one.precision = precision;
+    return check_resident(one, "resident mma bf16x3");
+  };
+  CHECK(check_f32(resident(layers("f32", "130", {40, 72, 24}))) == "");
+  CHECK(check_f32(resident(layers("f32", "70", {100, 128, 64, 33}, false))) == "");
+  CHECK(check_f32(resident(layers("f32", "33", {7, 13, 5, 1}))) == "");
+  CHECK(check_f32(resident(layers("f32", "r", {24, 40, 8}), 0, 0, {{{"r", 200}}, {{"r", 1}}})) ==
+        "");
+  for (MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium})
+    CHECK(check_f32(resident(layers("f32", "70", {40, 64, 24})), precision) == "");
+  const std::string inputs = "graph g(x: f32[150, 40], a: f32[40, 48], b: f32[48, 48], "
+                             "c: f32[48, 48]) {\n";
+  for (const char* body :
+       {"  h = tanh(matmul(x, a))\n  return h + tanh(matmul(tanh(matmul(h, b)), c)) }",
+        "  h = matmul(x, a)\n  return h * matmul(relu(matmul(layer_norm(h), b)), c) }"})
+    CHECK(check_f32(resident(inputs + body)) == "");
+}
+
+TEST_CASE("emulation: layers in f32 whose sums thirds do not hold") {
+  // The second layer forgets how large the sums of the first are.
+  Case one = resident("graph g(x: f32[70, 40], a: f32[40, 32], b: f32[32, 24]) {\n"
+                      "  h = matmul(exp(x + 60), a)\n  return matmul(1e26 / h, b) }");
+  one.precision = MatmulPrecision::highest;
+  CHECK(check_resident(one, "resident mma bf16x3") == "");
+}
+
 TEST_CASE("emulation: short attention between the products of its projections") {
   // The rows of the projections are those of all batches.
   const std::string attention =

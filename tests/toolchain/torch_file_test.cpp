@@ -84,4 +84,12 @@ TEST_CASE("torch file: nvcc compiles kernels and launching code") {
                  "graph long_rows(x: f32[64, 100000], param b: f32[100000]) {\n"
                  "  return softmax(x + b) }\n",
                  "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
+  check_compiles(*nvcc,
+                 "graph layers(x: f16[m, 64], param w: f16[64, 64], param v: f16[64, 64]) {\n"
+                 "  return matmul(relu(matmul(x, w)), v) }\n",
+                 "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
+  check_compiles(*nvcc,
+                 "graph sums(x: f16[4096, 64], y: f16[4096, 128], param w: f16[64, 512],\n"
+                 "           param v: f16[128, 512]) {\n  return matmul(x, w) + matmul(y, v) }\n",
+                 "sm_90a", "-gencode=arch=compute_90a,code=sm_90a");
 }

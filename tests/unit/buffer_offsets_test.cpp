@@ -11,7 +11,7 @@
 using namespace ingot;
 
 TEST_CASE("lower: offsets of many buffers of named sizes stay short and apart") {
-  std::string spec = "graph g(h: f32[m, 64], param w: f32[64, 64]) {\n";
+  std::string spec = "graph g(h: f32[m, 320], param w: f32[320, 320]) {\n";
   std::string last = "h";
   for (int layer = 0; layer < 40; ++layer) {
     spec += fmt::format("  h{0} = relu(layer_norm(linear({1}, w)) + {1})\n", layer, last);

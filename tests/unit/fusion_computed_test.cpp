@@ -245,9 +245,7 @@ TEST_CASE("computed operands: both products have one type") {
                                  (a == b ? "p" : "cast(p, " + b + ")") + ", v)\n}\n",
                              "test");
     if (!graph) FAIL(take_error(graph.takeError()).second);
-    CompileOptions options;
-    options.precision = MatmulPrecision::medium;
-    return llvm::cantFail(compile_graph(std::move(*graph), options)).kernels.size();
+    return llvm::cantFail(compile_graph(std::move(*graph), {})).kernels.size();
   };
   CHECK(kernels("f16", "f16") == 1);
   CHECK(kernels("bf16", "bf16") == 1);

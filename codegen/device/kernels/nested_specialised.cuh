@@ -22,10 +22,15 @@ template <class K> struct NestedBytes {
   static constexpr int kBytes = sizes::specialised_bytes(K::Source::kRingBytes, kStages, 1, 0);
 };
 
+/// Registers of a thread that copies, and of one that multiplies.
+template <class K> struct NestedRegisters {
+  static constexpr sizes::Registers kOf = sizes::nested_registers(K::Source::kGroups);
+  static constexpr int kCopying = kOf.copying, kMultiplying = kOf.multiplying;
+};
+
 template <class K> INGOT_DEVICE void nested_specialised(const typename K::Params& params) {
   using Source = typename K::Source;
   using L = typename Source::Layout;
-  constexpr sizes::Registers kRegisters = sizes::nested_registers(Source::kGroups);
   const TileGrid grid = K::grid(params);
   const KRange k = {0, K::contraction(params, 0)};
   // Blocks take turns in an order that changes, so that each has as many steps as others. Numbers
@@ -43,14 +48,14 @@ template <class K> INGOT_DEVICE void nested_specialised(const typename K::Params
   ptx::block_barrier();
   typename Source::Places places;
   if (ptx::uniform(ptx::thread_index() / sizes::kWarpgroup) == 0) {
-    ptx::give_registers<kRegisters.copying>();
+    ptx::give_registers<NestedRegisters<K>::kCopying>();
     if (ptx::uniform(ptx::thread_index() / 32) != 0 || !ptx::elect()) return;
     for (i64 round = 0; round < rounds; ++round)
       if (number_of(round) < grid.tiles())
         Source::copy(params, grid.place(tile_of(round), 0, nullptr), k, rings, places);
     return;
   }
-  ptx::take_registers<kRegisters.multiplying>();
+  ptx::take_registers<NestedRegisters<K>::kMultiplying>();
   const i32 thread = ptx::thread_index() - sizes::kWarpgroup;
   Source::begin(thread);
   const auto place_of = [&](i64 tile) {

@@ -172,6 +172,10 @@ constexpr int resident_columns(int columns, int narrowest) {
 constexpr int resident_bytes(int rows, int widest, int depth, int element) {
   return 2 * stage_bytes(rows, widest, depth, element);
 }
+/// The same of f32: the thirds of a slot, of 2 bytes each, and the two slots.
+constexpr int resident_thirds_bytes(int rows, int widest, int depth) {
+  return 3 * stage_bytes(rows, widest, depth, 2) + resident_bytes(rows, widest, depth, 4);
+}
 
 /// The SIMT mainloop: two stages of f32.
 constexpr int simt_bytes(int rows, int cols, int depth) {

@@ -40,16 +40,44 @@ INGOT_DEVICE void pack_fragments(const Params& params, const TileContext& tile,
   }
 }
 
+/// How a tile of elements lies in registers as operand A: in fragments, or f32 as accumulators.
+template <class Element, class L> struct PackedTileOf {
+  using Type = PackedFragments<L>;
+};
+template <class L> struct PackedTileOf<f32, L> {
+  using Type = f32[L::kRows][L::kCols];
+};
+template <class Element, class L> using PackedTile = typename PackedTileOf<Element, L>::Type;
+
+/// Packs the elements F::eval(point) of a tile. Those past its columns are 0.
+template <class Element, class F, class L, int kSlots, class Params, class Results>
+INGOT_DEVICE void pack_tile(const Params& params, const TileContext& tile,
+                            Fragment<L, kSlots>& fragment, const Results& results,
+                            PackedTile<Element, L>& packed) {
+  if constexpr (sizeof(Element) == 2) {
+    pack_fragments<Element, F>(params, tile, fragment, results, packed);
+  } else {
+    const TileBounds<L> bounds(tile);
+    for_each_element<F>(params, tile, fragment, results, [&](int i, int j, i64, i64, f32 value) {
+      packed[i][j] = bounds.col(j) ? value : 0.0f;
+    });
+  }
+}
+
 /// The elements of a tile that was packed.
 template <class Element, class L>
-INGOT_DEVICE void unpack_fragments(const PackedFragments<L>& packed,
-                                   f32 (&elements)[L::kRows][L::kCols]) {
+INGOT_DEVICE void unpack_tile(const PackedTile<Element, L>& packed,
+                              f32 (&elements)[L::kRows][L::kCols]) {
 #pragma unroll
   for (int i = 0; i < L::kRows; ++i) {
 #pragma unroll
     for (int j = 0; j < L::kCols; ++j) {
-      const u32 pair = packed[i / 2][j / 4][i % 2 + j / 2 % 2 * 2];
-      elements[i][j] = to_f32(Element{static_cast<u16>(j % 2 == 0 ? pair : pair >> 16)});
+      if constexpr (sizeof(Element) == 2) {
+        const u32 pair = packed[i / 2][j / 4][i % 2 + j / 2 % 2 * 2];
+        elements[i][j] = to_f32(Element{static_cast<u16>(j % 2 == 0 ? pair : pair >> 16)});
+      } else {
+        elements[i][j] = packed[i][j];
+      }
     }
   }
 }

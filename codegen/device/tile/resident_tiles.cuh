@@ -29,17 +29,21 @@ constexpr bool kIsTile<X, decltype(void(static_cast<typename X::Stages*>(nullptr
 /// columns.
 template <int kSlot, int kBack, int kNumber> struct EarlierValue {};
 
-/// A tile of the kernels of a configuration.
-template <class Config, class T> struct ResidentTile {
-  static constexpr int kCols = sizes::resident_columns(T::kColumns, Config::kNarrowest);
+/// The columns of the registers of a tile T.
+template <class Config, class T>
+constexpr int kResidentCols = sizes::resident_columns(T::kColumns, Config::kNarrowest);
+
+/// A tile of the kernels of a configuration, multiplied as Element.
+template <class Config, class T, class Element> struct ResidentTile {
+  static constexpr int kCols = kResidentCols<Config, T>;
   using Layout = MmaLayout<Config::kTileM / Config::kWarpM, 1, Config::kWarpM, kCols>;
   using Tile = Fragment<Layout, T::kSlots>;
-  using Packed = PackedFragments<Layout>;
+  using Packed = PackedTile<Element, Layout>;
   using Results = typename ResultsOf<Layout, List<>, typename T::Stages>::Type;
   static_assert(kStageBytes<Layout, typename T::Stages> == 0, "a warp has whole rows");
 
   /// Runs the stages and packs the values.
-  template <class Element, class Params, int kValues>
+  template <class Params, int kValues>
   static INGOT_DEVICE void finish(const Params& params, const TileContext& context, Tile& fragment,
                                   Packed (&values)[kValues]) {
     TileContext own = context;
@@ -48,27 +52,29 @@ template <class Config, class T> struct ResidentTile {
     own.thread = ptx::opaque(context.thread); // places are not kept across the products
     Results results(own.thread);
     run_stages<true>(params, own, fragment, results, typename T::Stages());
-    pack<Element>(params, own, fragment, results, values, typename T::Values());
+    pack(params, own, fragment, results, values, typename T::Values());
+    if constexpr (sizeof(Element) == 2) {
 #pragma unroll
-    for (const Packed& value : values) ptx::complete(value); // the sums take twice the registers
+      for (const Packed& value : values) ptx::complete(value); // the sums take twice the registers
+    }
   }
 
 private:
-  template <class Element, class Params, class F, class... Fs>
+  template <class Params, class F, class... Fs>
   static INGOT_DEVICE void pack(const Params& params, const TileContext& own, Tile& fragment,
                                 const Results& results, Packed* values, List<F, Fs...>) {
-    pack_fragments<Element, F>(params, own, fragment, results, *values);
+    pack_tile<Element, F>(params, own, fragment, results, *values);
     if constexpr (sizeof...(Fs) > 0)
-      pack<Element>(params, own, fragment, results, values + 1, List<Fs...>());
+      pack(params, own, fragment, results, values + 1, List<Fs...>());
   }
 };
 
 /// The packed values of a tile, and of the tiles before it. Those that no later product or stage
 /// reads take no registers.
-template <class Config, class T, bool kHasTile = kIsTile<T>> struct PackedTiles {};
-template <class Config, class T> struct PackedTiles<Config, T, true> {
-  typename ResidentTile<Config, T>::Packed values[kCountOf<typename T::Values>];
-  PackedTiles<Config, typename T::A> before;
+template <class Config, class T, class Element, bool kHasTile = kIsTile<T>> struct PackedTiles {};
+template <class Config, class T, class Element> struct PackedTiles<Config, T, Element, true> {
+  typename ResidentTile<Config, T, Element>::Packed values[kCountOf<typename T::Values>];
+  PackedTiles<Config, typename T::A, Element> before;
 
   template <int kBack, int kNumber> INGOT_DEVICE const auto& value() const {
     if constexpr (kBack == 0)
@@ -85,7 +91,7 @@ template <class Element, class Tiles, class L, int kSlots, int kSlot, int kBack,
           class... Rest>
 INGOT_DEVICE void take_earlier(const Tiles& tiles, Fragment<L, kSlots>& fragment,
                                List<EarlierValue<kSlot, kBack, kNumber>, Rest...>) {
-  unpack_fragments<Element, L>(tiles.template value<kBack, kNumber>(), fragment.v[kSlot]);
+  unpack_tile<Element, L>(tiles.template value<kBack, kNumber>(), fragment.v[kSlot]);
   take_earlier<Element>(tiles, fragment, List<Rest...>());
 }
 
@@ -99,7 +105,7 @@ template <class T> struct FirstTile<T, true> : FirstTile<typename T::A> {};
 /// kCols: the columns of its sums. columns(context): those that it has.
 template <class Config, class T, class LastB> struct ResidentProducts {
   template <class X> struct Of : X {
-    static constexpr int kCols = ResidentTile<Config, X>::kCols;
+    static constexpr int kCols = kResidentCols<Config, X>;
     static_assert(kCols <= Config::kWidest, "slots hold every B");
     static INGOT_DEVICE i64 columns(const TileContext&) { return X::kColumns; }
   };

@@ -77,8 +77,8 @@ template <class Config, class T, class LastB, class... Taken> struct ResidentWgm
   }
 
 private:
-  template <class X> using Packed = typename ResidentTile<Config, X>::Packed;
-  template <class X> using Tiles = PackedTiles<Config, X>;
+  template <class X> using Packed = typename ResidentTile<Config, X, Element>::Packed;
+  template <class X> using Tiles = PackedTiles<Config, X, Element>;
 
   /// Copies the operands of a tile and of those before it.
   template <class X, class Params>
@@ -134,7 +134,7 @@ private:
   template <class X, class Params>
   static INGOT_DEVICE void compute(const Params& params, const TileContext& context,
                                    const Rings& rings, Places& places, Tiles<X>& tiles) {
-    using Own = ResidentTile<Config, X>;
+    using Own = ResidentTile<Config, X, Element>;
     typename Own::Tile fragment;
     if constexpr (kIsTile<typename X::A>) {
       compute<typename X::A>(params, context, rings, places, tiles.before);
@@ -144,7 +144,7 @@ private:
     } else {
       multiply_first(context, X::depth(params), rings, places, fragment.v[0]);
     }
-    Own::template finish<Element>(params, context, fragment, tiles.values);
+    Own::finish(params, context, fragment, tiles.values);
   }
 
   /// Sets `acc` to the product of the first A. Slots are released one slot late: then the products

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mainloop by mma.sync of an f32 product whose operand A is a resident tile
+// (tile/resident_steps.cuh): six products of bf16 thirds for one (tile/thirds.cuh). A block splits
+// slots for all its warps, and each warp its own tiles. Tiles with a sum that is not finite are
+// computed again by FMA.
+#pragma once
+
+#include "tile/finite_sums.cuh"
+#include "tile/resident_steps.cuh"
+#include "tile/thirds_products.cuh"
+
+namespace ingot {
+
+template <class S> struct ResidentThirdsReader {
+  using SplitA = SplitStage<typename S::StageA>;
+  template <class P> using SplitB = SplitStage<typename S::template StageOf<P>>;
+  static constexpr int kBeforeRing = kThirds * S::kSlotBytes / 2;
+  static constexpr int kSteps = S::kTileK / kThirdsK;
+  static constexpr int kBlocks = S::kWarpM / 16;
+  f32 zero = 0.0f; ///< or NaN: an infinite sum times zero
+
+  /// Splits the slot, behind the last products of the one before.
+  template <class P, bool kHasRows>
+  static INGOT_DEVICE u32 take(const u8* slot, const TileContext& context) {
+    constexpr int kThreads = S::Layout::kThreads;
+    u8* const to = context.scratch;
+    const i32 thread = ptx::opaque(context.thread);
+    if constexpr (kHasRows) SplitA::template run<kThreads>(slot, to, thread);
+    SplitB<P>::template run<kThreads>(slot + S::StageA::kBytes, to + SplitA::kBytes, thread);
+    context.barrier();
+    return ptx::shared_address(to);
+  }
+  template <int kRows, int kCols> INGOT_DEVICE void check(const f32 (&acc)[kRows][kCols]) {
+    zero += times_zero(acc);
+  }
+
+  template <class P> struct Products {
+    using FragmentsA = MmaFragments<Operand::a, typename SplitA::To, S::kWarpM>;
+    using FragmentsB = MmaFragments<Operand::b, typename SplitB<P>::To, P::kCols>;
+    u32 first_a, first_b;
+
+    INGOT_DEVICE Products(i32 thread)
+        : first_a(FragmentsA::first_offset(S::Layout::col_warp(thread) * S::kWarpM, thread)),
+          first_b(SplitA::kBytes + FragmentsB::first_offset(0, thread)) {}
+
+    template <int kRows, int kCols>
+    INGOT_DEVICE void add_rows(u32 slot, f32 (&acc)[kRows][kCols]) const {
+#pragma unroll 1
+      for (int step = 0; step < kSteps; ++step) {
+        ThirdsOfA<kBlocks> a;
+        load_thirds<FragmentsA, typename SplitA::To>(slot + first_a, step, a);
+        add_thirds<FragmentsB, typename SplitB<P>::To>(a, slot + first_b, step, acc);
+      }
+    }
+
+    template <int kTileCols, int kRows, int kCols>
+    INGOT_DEVICE void add_tile(u32 slot, const f32 (&tile)[kRows][kTileCols], int number,
+                               f32 (&acc)[kRows][kCols]) const {
+#pragma unroll
+      for (int step = 0; step < kSteps; ++step) {
+        if (number * kSteps + step >= kTileCols / 4) continue;
+        ThirdsOfA<kBlocks> a;
+        split_step(tile, number * kSteps + step, a);
+        add_thirds<FragmentsB, typename SplitB<P>::To>(a, slot + first_b, step, acc);
+      }
+    }
+  };
+};
+
+/// By FMA. Slow, and right for every number.
+template <class S> struct ResidentFmaReader {
+  static constexpr int kBeforeRing = 0;
+
+  template <class P, bool kHasRows>
+  static INGOT_DEVICE u32 take(const u8* slot, const TileContext&) {
+    return ptx::shared_address(slot);
+  }
+  template <int kRows, int kCols> INGOT_DEVICE void check(const f32 (&)[kRows][kCols]) const {}
+
+  template <class P> struct Products {
+    using StageB = typename S::template StageOf<P>;
+    using Rows = MmaLayout<S::kTileM / S::kWarpM, 1, S::kWarpM, P::kCols>;
+    i32 thread;
+
+    INGOT_DEVICE Products(i32 of_thread) : thread(of_thread) {}
+
+    template <int kRows, int kCols>
+    INGOT_DEVICE void add_rows(u32 slot, f32 (&acc)[kRows][kCols]) const {
+#pragma unroll 1
+      for (int k = 0; k < S::kTileK; ++k) {
+        f32 a[kRows];
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+          a[i] = element_at<typename S::StageA>(slot, Rows::row(thread, i), k);
+        add_column<Rows, StageB>(thread, slot + S::StageA::kBytes, k, a, acc);
+      }
+    }
+
+    template <int kTileCols, int kRows, int kCols>
+    INGOT_DEVICE void add_tile(u32 slot, const f32 (&tile)[kRows][kTileCols], int number,
+                               f32 (&acc)[kRows][kCols]) const {
+#pragma unroll
+      for (int pair = 0; pair < S::kTileK / 8; ++pair) {
+        if (number * (S::kTileK / 8) + pair >= kTileCols / 2) continue;
+#pragma unroll 1
+        for (int k = 0; k < 8; ++k) {
+          f32 a[kRows];
+          column_of(tile, thread, number * (S::kTileK / 8) + pair, k, a);
+          add_column<Rows, StageB>(thread, slot + S::StageA::kBytes, pair * 8 + k, a, acc);
+        }
+      }
+    }
+  };
+};
+
+/// A source for the nested skeleton. Taken: the slots of the kernel's stages with values of tiles.
+template <class Config, class T, class LastB, class... Taken> struct ResidentThirdsMainloop {
+  using Steps = ResidentSteps<Config, T, LastB, ResidentThirdsReader>;
+  using Safe = ResidentSteps<Config, T, LastB, ResidentFmaReader>;
+  using Layout = typename Steps::Layout;
+  using Admits = List<>;
+  static constexpr int kTileK = Config::kTileK;
+  static constexpr bool kFillsRegisters = true;
+  static constexpr int kSharedBytes =
+      sizes::resident_thirds_bytes(Config::kTileM, Config::kWidest, kTileK);
+  static_assert(kSharedBytes == Steps::R::kBeforeRing + 2 * Steps::kSlotBytes,
+                "the thirds of a slot, two slots");
+
+  /// Sets slot 0 to the product, and fills the slots with values of tiles.
+  template <class Params, int kSlots, class Results>
+  static INGOT_DEVICE void run(const Params& params, const TileContext& context, KRange,
+                               Fragment<Layout, kSlots>& fragment, Results&) {
+    Steps steps;
+    steps.template run<Taken...>(params, context, fragment);
+    if (is_zero_in_all<Layout::kThreads>(context, steps.reader.zero)) return;
+    TileContext again = context;
+    again.thread = ptx::opaque(context.thread);
+    Safe().template run<Taken...>(params, again, fragment);
+  }
+};
+
+} // namespace ingot
