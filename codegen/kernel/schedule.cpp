@@ -25,9 +25,9 @@ llvm::StringRef spelling(PathKind path) {
 }
 
 const ComputeFacts& facts_of(ComputeType compute) {
-  static constexpr ComputeFacts facts[] = {{"f32", 4, 0},   {"f16", 2, 1},   {"bf16", 2, 1},
-                                           {"tf32", 4, 2},  {"f16x3", 4, 3}, {"f16x1", 2, 1},
-                                           {"bf16x3", 4, 6}};
+  static constexpr ComputeFacts facts[] = {{"f32", 4, 0},    {"f16", 2, 1},   {"bf16", 2, 1},
+                                           {"tf32", 4, 2},   {"f16x3", 4, 3}, {"f16x1", 2, 1},
+                                           {"bf16x3", 4, 6}, {"bf16x2", 4, 3}};
   return facts[static_cast<size_t>(compute)];
 }
 

@@ -32,6 +32,7 @@ enum class ComputeType : uint8_t {
   f16x3,  ///< f32 as three products of halves (tile/halves.cuh)
   f16x1,  ///< f32 as one product of scaled f16 (tile/row_split.cuh)
   bf16x3, ///< f32 as six products of bf16 thirds (tile/thirds.cuh)
+  bf16x2, ///< f32 as three products of two parts in bf16
 };
 /// The properties of a ComputeType that hold on every machine.
 struct ComputeFacts {
@@ -40,6 +41,10 @@ struct ComputeFacts {
   int64_t tensor_products; ///< 16-bit products in the time of one on tensor cores; 0: FMA
 };
 const ComputeFacts& facts_of(ComputeType compute);
+/// The parts in bf16 of an f32 element; 0: it is multiplied otherwise.
+inline int bf16_parts(ComputeType compute) {
+  return compute == ComputeType::bf16x3 ? 3 : compute == ComputeType::bf16x2 ? 2 : 0;
+}
 
 /// The mainloops of the device library.
 enum class MainloopKind : uint8_t {

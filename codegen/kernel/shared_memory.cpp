@@ -62,10 +62,12 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   case MainloopKind::wgmma_halves:
     return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, products * n, k, element));
   case MainloopKind::guard: return sizes::safe_bytes(m, n);
-  case MainloopKind::nested_thirds: return sizes::nested_thirds_bytes(m, n, k, to_int(s.depth));
+  case MainloopKind::nested_thirds:
+    return sizes::nested_thirds_bytes(m, n, k, to_int(s.depth), bf16_parts(s.compute));
   case MainloopKind::nested: return sizes::nested_bytes(m, n, k, to_int(s.depth), element);
   case MainloopKind::resident: return sizes::resident_bytes(m, to_int(s.depth), k, element);
-  case MainloopKind::resident_thirds: return sizes::resident_thirds_bytes(m, to_int(s.depth), k);
+  case MainloopKind::resident_thirds:
+    return sizes::resident_thirds_bytes(m, to_int(s.depth), k, bf16_parts(s.compute));
   case MainloopKind::resident_wgmma:
     return sizes::resident_ring_bytes(m, to_int(s.depth), to_int(s.slots_of_a), slots);
   case MainloopKind::nested_wgmma:

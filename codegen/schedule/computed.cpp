@@ -53,8 +53,12 @@ llvm::Expected<ComputeType> compute_of_products(const ScheduleSite& site) {
                         "have one type");
   if (type == DType::f16) return ComputeType::f16;
   if (type == DType::bf16) return ComputeType::bf16;
-  if (type == DType::f32 && site.options.precision != MatmulPrecision::pedantic)
-    return ComputeType::bf16x3; // more accurate than the coarser precisions ask
+  if (type == DType::f32) switch (site.options.precision) {
+    case MatmulPrecision::highest: return ComputeType::bf16x3;
+    case MatmulPrecision::high: // TF32 keeps 11 bits of an operand, two parts keep 16
+    case MatmulPrecision::medium: return ComputeType::bf16x2;
+    case MatmulPrecision::pedantic: break;
+    }
   return make_error(ErrorCode::unsupported,
                     "a product that computes an operand is one of f16, bf16 or f32, and in f32 "
                     "not by FMA alone");

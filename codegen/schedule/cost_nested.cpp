@@ -27,11 +27,15 @@ constexpr double kRead = 0.036e-9; ///< of an SM, for a byte that stages read
 constexpr double kJoining = 6e-6;       ///< from a part's last product to the last block's sums
 constexpr double kJoiningPart = 0.2e-6; ///< a block adds a part
 
+/// The time for each part of f32 elements, by that of a product of 16 bits at the rate of mma.sync.
+/// Attention by six products of three parts on an H200: 64 heads of 1024 rows and 64 columns take
+/// 0.333 ms, 32 heads of 2048 rows and 128 columns 1.25.
+constexpr double kSplitting = 1.67;
+
 /// The share of the rate of mma.sync that products reach, with the splitting of f32 elements.
-/// Attention in f32 on an H200, 64 heads of 1024 rows and 64 columns takes 0.333 ms, 32 heads of
-/// 2048 rows and 128 columns 1.25.
-double share_of_terms(const ComputeFacts& facts) {
-  return facts.tensor_products > 1 ? 0.53 : kBusy;
+double share_of_products(ComputeType compute) {
+  const auto terms = static_cast<double>(facts_of(compute).tensor_products);
+  return terms / (terms / kBusy + kSplitting * bf16_parts(compute));
 }
 
 /// The blocks that share an SM which has so many tiles. One alone has the SM's rate.
@@ -64,7 +68,7 @@ double mma_seconds(const NestedWork& work, const Schedule& s, const DeviceSpec& 
       static_cast<double>(facts.operand_bytes) * work.tiles * work.depth * work.units;
   const auto terms = static_cast<double>(facts.tensor_products);
   cost.products = 2 * terms * work.tiles * static_cast<double>(s.tile_m) * work.depth * work.units /
-                  (share_of_terms(facts) * device.mma_flops * work.share);
+                  (share_of_products(s.compute) * device.mma_flops * work.share);
   cost.shared = warps * copied / device.shared_bytes_per_second;
   cost.cache = copied / device.l2_bytes_per_second;
   const double steps = work.tiles / static_cast<double>(device.sm_count) / work.blocks *
@@ -90,13 +94,14 @@ void add_resident(const ResidentWork& work, const Schedule& s, const DeviceSpec&
   const ComputeFacts& facts = facts_of(s.compute);
   const auto terms = static_cast<double>(facts.tensor_products);
   const double m = static_cast<double>(s.tile_m), of_sm = work.tiles / device.sm_count;
-  const double rate =
-      is_mma ? share_of_terms(facts) * device.mma_flops * work.share : kWgmma * device.tensor_flops;
+  const double rate = is_mma ? share_of_products(s.compute) * device.mma_flops * work.share
+                             : kWgmma * device.tensor_flops;
   cost.products = 2 * terms * work.tiles * m * work.area / rate;
   const double readers = is_mma ? static_cast<double>(s.threads) / 32 : m / 64;
   const auto size = static_cast<double>(facts.operand_bytes);
-  // Of an f32 element, a block reads 4 bytes and writes its thirds, which each warp reads.
-  const double read = terms > 1 ? 6 * readers + 10 : size * readers;
+  // Of an f32 element, a block reads 4 bytes and writes its parts, which each warp reads.
+  const double parts = 2.0 * bf16_parts(s.compute);
+  const double read = parts > 0 ? parts * (readers + 1) + 4 : size * readers;
   cost.shared = work.tiles * read * work.area / device.shared_bytes_per_second;
   const double copied = s.keeps_b ? 0 : size * work.tiles * work.area;
   cost.cache = copied / device.l2_bytes_per_second;

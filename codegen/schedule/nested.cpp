@@ -95,9 +95,9 @@ std::optional<Schedule> by_thirds(const ScheduleSite& site, const NestedShape& s
     s.tile_k = step;
     // Rows go through the slots.
     if (s.tile_m * s.depth > 2 * step * (s.depth + s.tile_n)) continue;
-    const int64_t bytes =
-        sizes::nested_thirds_bytes(static_cast<int>(s.tile_m), static_cast<int>(s.tile_n),
-                                   static_cast<int>(step), static_cast<int>(s.depth));
+    const int64_t bytes = sizes::nested_thirds_bytes(
+        static_cast<int>(s.tile_m), static_cast<int>(s.tile_n), static_cast<int>(step),
+        static_cast<int>(s.depth), bf16_parts(s.compute));
     if (bytes > site.device.shared_per_block) continue;
     s.min_blocks_per_sm = std::clamp<int64_t>(blocks_by_memory(bytes, site.device), 1, 2);
     return s;
@@ -154,7 +154,7 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   if (computed_tile(body)->resident) return choose_resident_schedules(site);
   auto shape = nested_shape(site);
   if (!shape) return shape.takeError();
-  if (shape->compute == ComputeType::bf16x3) return choose_thirds(site, *shape);
+  if (bf16_parts(shape->compute) > 0) return choose_thirds(site, *shape);
   const TileBody& tile = computed_tile(body)->body;
   Schedule s = nested_schedule(*shape);
   s.skeleton = Skeleton::nested;

@@ -131,7 +131,7 @@ llvm::Expected<std::vector<Schedule>> choose_resident_schedules(const ScheduleSi
                       "a product whose operand is a tile of the kernel has at most {} columns",
                       kWidestTile);
   Schedule s = computed_schedule(*compute);
-  const bool is_f32 = *compute == ComputeType::bf16x3;
+  const bool is_f32 = bf16_parts(*compute) > 0;
   s.skeleton = Skeleton::nested;
   s.mainloop = is_f32 ? MainloopKind::resident_thirds : MainloopKind::resident;
   set_columns(body, s);
@@ -164,7 +164,7 @@ std::vector<std::vector<Schedule>> resident_candidates(const ScheduleSite& site,
                                                        llvm::ArrayRef<Schedule> usual) {
   const ComputeType compute = llvm::cantFail(compute_of_products(site)); // the usual ones are legal
   std::vector<std::vector<Schedule>> candidates;
-  if (compute == ComputeType::bf16x3) return candidates; // operands of wgmma are not split
+  if (bf16_parts(compute) > 0) return candidates; // operands of wgmma are not split
   for (int groups : {3, 2})
     for (bool keeps_b : {true, false})
       if (const auto mapped = by_wgmma(site, compute, groups, keeps_b))

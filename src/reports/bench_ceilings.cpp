@@ -34,6 +34,8 @@ Unit unit_of(ComputeType compute) {
   case ComputeType::f16x3:
     return {"mma f16 / 3", f16, kOf16Bits / facts_of(compute).tensor_products, one, bits};
   case ComputeType::bf16: return {"mma bf16", bf16, kOf16Bits};
+  case ComputeType::bf16x2:
+    return {"mma bf16 / 3", bf16, kOf16Bits / facts_of(compute).tensor_products};
   case ComputeType::bf16x3:
     return {"mma bf16 / 6", bf16, kOf16Bits / facts_of(compute).tensor_products};
   case ComputeType::tf32:

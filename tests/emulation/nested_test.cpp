@@ -139,6 +139,13 @@ TEST_CASE("emulation: attention in f32 is one kernel") {
   CHECK(check_nested(
             f32("graph g(q: f32[2, 70, 40], k: f32[2, 40, 90], v: f32[2, 24, 90]) {\n"
                 "  return matmul(softmax(matmul(q, k), axis=2), v, transpose_b=true) }")) == "");
+  // Coarser precisions multiply two parts.
+  for (MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium}) {
+    Case one = f32(attention({"f32", 130, 200, 64, 64}));
+    one.precision = precision;
+    REQUIRE(schedules_of(one).find("bf16x2") != std::string::npos);
+    CHECK(check_nested(one) == "");
+  }
   // Numbers that thirds do not hold: tiles with them are computed by FMA.
   Case large = f32(attention({"f32", 70, 100, 32, 32}));
   large.non_finite = true;

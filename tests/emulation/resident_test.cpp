@@ -166,7 +166,8 @@ TEST_CASE("emulation: stages that read values of earlier tiles") {
 TEST_CASE("emulation: layers in f32 are one kernel") {
   const auto check_f32 = [](Case one, MatmulPrecision precision = MatmulPrecision::highest) {
     one.precision = precision;
-    return check_resident(one, "resident mma bf16x3");
+    const bool is_highest = precision == MatmulPrecision::highest;
+    return check_resident(one, is_highest ? "resident mma bf16x3" : "resident mma bf16x2");
   };
   CHECK(check_f32(resident(layers("f32", "130", {40, 72, 24}))) == "");
   CHECK(check_f32(resident(layers("f32", "70", {100, 128, 64, 33}, false))) == "");

@@ -157,9 +157,9 @@ constexpr int nested_bytes(int rows, int cols, int step, int depth, int element)
   return (rows * depth + 2 * step * (depth + cols)) * element;
 }
 
-/// The same of f32: the thirds of the rows and of a slot, of 2 bytes each, and the two slots.
-constexpr int nested_thirds_bytes(int rows, int cols, int step, int depth) {
-  return 6 * (rows * depth + step * (depth + cols)) + 2 * 4 * step * (depth + cols);
+/// The same of f32: the parts of the rows and of a slot, of 2 bytes each, and the two slots.
+constexpr int nested_thirds_bytes(int rows, int cols, int step, int depth, int parts) {
+  return 2 * parts * (rows * depth + step * (depth + cols)) + 2 * 4 * step * (depth + cols);
 }
 /// The columns of the registers of a resident tile, which has `columns` of its own.
 constexpr int resident_columns(int columns, int narrowest) {
@@ -172,9 +172,9 @@ constexpr int resident_columns(int columns, int narrowest) {
 constexpr int resident_bytes(int rows, int widest, int depth, int element) {
   return 2 * stage_bytes(rows, widest, depth, element);
 }
-/// The same of f32: the thirds of a slot, of 2 bytes each, and the two slots.
-constexpr int resident_thirds_bytes(int rows, int widest, int depth) {
-  return 3 * stage_bytes(rows, widest, depth, 2) + resident_bytes(rows, widest, depth, 4);
+/// The same of f32: the parts of a slot, of 2 bytes each, and the two slots.
+constexpr int resident_thirds_bytes(int rows, int widest, int depth, int parts) {
+  return parts * stage_bytes(rows, widest, depth, 2) + resident_bytes(rows, widest, depth, 4);
 }
 
 /// The SIMT mainloop: two stages of f32.

@@ -10,8 +10,11 @@
 
 namespace ingot {
 
-/// The types that tensor cores multiply; bf16x3: thirds of f32 (tile/thirds.cuh). Sums are in f32.
-enum class Compute { f16, bf16, tf32, bf16x3 };
+/// The types that tensor cores multiply. bf16x3, bf16x2: f32 as three parts in bf16, or two
+/// (tile/thirds.cuh). Sums are in f32.
+enum class Compute { f16, bf16, tf32, bf16x3, bf16x2 };
+/// The parts of an f32 number.
+constexpr int parts_of(Compute compute) { return compute == Compute::bf16x3 ? 3 : 2; }
 
 /// The type of an operand in shared memory.
 template <Compute kCompute> struct ComputeType;
@@ -25,6 +28,9 @@ template <> struct ComputeType<Compute::tf32> {
   using Type = f32;
 };
 template <> struct ComputeType<Compute::bf16x3> {
+  using Type = f32;
+};
+template <> struct ComputeType<Compute::bf16x2> {
   using Type = f32;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop of an f32 product whose operand A the kernel computes step by step
-// (tile/nested_steps.cuh): six products of bf16 thirds for one (tile/thirds.cuh). A block splits
-// the operands behind the slots, for all its warps. A tile with a sum that is not finite is
-// computed again by FMA.
+// (tile/nested_steps.cuh): six products of bf16 thirds for one (tile/thirds.cuh), or three of two
+// parts. A block splits the operands behind the slots, for all its warps. A tile with a sum that is
+// not finite is computed again by FMA.
 #pragma once
 
 #include "tile/finite_sums.cuh"
@@ -31,9 +31,10 @@ template <class S> struct ThirdsReader : F32Reader<S> {
   using typename Base::Inner;
   using typename Base::Layout;
   using typename Base::Packed;
-  using SplitOfA = SplitStage<typename S::StageOfA>;
-  using SplitOfB = SplitStage<typename S::StageOfB>;
-  using SplitB = SplitStage<typename S::StageB>;
+  static constexpr int kParts = parts_of(S::kCompute);
+  using SplitOfA = SplitStage<typename S::StageOfA, kParts>;
+  using SplitOfB = SplitStage<typename S::StageOfB, kParts>;
+  using SplitB = SplitStage<typename S::StageB, kParts>;
   using FragmentsOfA = MmaFragments<Operand::a, typename SplitOfA::To, S::kWarpM>;
   using FragmentsOfB = MmaFragments<Operand::b, typename SplitOfB::To, S::kTileK>;
   using FragmentsB = MmaFragments<Operand::b, typename SplitB::To, S::kTileN>;
@@ -61,7 +62,7 @@ template <class S> struct ThirdsReader : F32Reader<S> {
     clear(acc);
 #pragma unroll 1
     for (int step = 0; step < S::kDepth / kThirdsK; ++step) {
-      ThirdsOfA<kBlocks> a;
+      u32 a[kBlocks][kParts][4];
       load_thirds<FragmentsOfA, typename SplitOfA::To>(first_of_a, step, a);
       add_thirds<FragmentsOfB, typename SplitOfB::To>(a, first_of_b, step, acc);
     }
@@ -74,7 +75,7 @@ template <class S> struct ThirdsReader : F32Reader<S> {
                              f32 (&acc)[Layout::kRows][Layout::kCols]) const {
 #pragma unroll
     for (int step = 0; step < S::kTileK / kThirdsK; ++step) {
-      ThirdsOfA<kBlocks> a;
+      u32 a[kBlocks][kParts][4];
       split_step(packed, step, a);
       add_thirds<FragmentsB, typename SplitB::To>(a, first_b, step, acc);
     }
@@ -128,8 +129,8 @@ struct NestedThirdsMainloop : NestedSteps<Config, T, B, ThirdsReader> {
   using Base = NestedSteps<Config, T, B, ThirdsReader>;
   using Safe = NestedSteps<Config, T, B, FmaReader>;
   using typename Base::Layout;
-  static constexpr int kSharedBytes =
-      sizes::nested_thirds_bytes(Base::kTileM, Base::kTileN, Base::kTileK, Base::kDepth);
+  static constexpr int kSharedBytes = sizes::nested_thirds_bytes(
+      Base::kTileM, Base::kTileN, Base::kTileK, Base::kDepth, parts_of(Base::kCompute));
   static_assert(ThirdsReader<Base>::kBeforeRing + 2 * Base::kSlotBytes == kSharedBytes &&
                     Base::StageOfA::kBytes + 2 * Base::kSlotBytes <= kSharedBytes,
                 "either way");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mainloop by mma.sync of an f32 product whose operand A is a resident tile
-// (tile/resident_steps.cuh): six products of bf16 thirds for one (tile/thirds.cuh). A block splits
-// slots for all its warps, and each warp its own tiles. Tiles with a sum that is not finite are
-// computed again by FMA.
+// (tile/resident_steps.cuh): six products of bf16 thirds for one (tile/thirds.cuh), or three of two
+// parts. A block splits slots for all its warps, and each warp its own tiles. Tiles with a sum that
+// is not finite are computed again by FMA.
 #pragma once
 
 #include "tile/finite_sums.cuh"
@@ -12,9 +12,10 @@
 namespace ingot {
 
 template <class S> struct ResidentThirdsReader {
-  using SplitA = SplitStage<typename S::StageA>;
-  template <class P> using SplitB = SplitStage<typename S::template StageOf<P>>;
-  static constexpr int kBeforeRing = kThirds * S::kSlotBytes / 2;
+  static constexpr int kParts = parts_of(S::kCompute);
+  using SplitA = SplitStage<typename S::StageA, kParts>;
+  template <class P> using SplitB = SplitStage<typename S::template StageOf<P>, kParts>;
+  static constexpr int kBeforeRing = kParts * S::kSlotBytes / 2;
   static constexpr int kSteps = S::kTileK / kThirdsK;
   static constexpr int kBlocks = S::kWarpM / 16;
   f32 zero = 0.0f; ///< or NaN: an infinite sum times zero
@@ -47,7 +48,7 @@ template <class S> struct ResidentThirdsReader {
     INGOT_DEVICE void add_rows(u32 slot, f32 (&acc)[kRows][kCols]) const {
 #pragma unroll 1
       for (int step = 0; step < kSteps; ++step) {
-        ThirdsOfA<kBlocks> a;
+        u32 a[kBlocks][kParts][4];
         load_thirds<FragmentsA, typename SplitA::To>(slot + first_a, step, a);
         add_thirds<FragmentsB, typename SplitB<P>::To>(a, slot + first_b, step, acc);
       }
@@ -59,7 +60,7 @@ template <class S> struct ResidentThirdsReader {
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (number * kSteps + step >= kTileCols / 4) continue;
-        ThirdsOfA<kBlocks> a;
+        u32 a[kBlocks][kParts][4];
         split_step(tile, number * kSteps + step, a);
         add_thirds<FragmentsB, typename SplitB<P>::To>(a, slot + first_b, step, acc);
       }
@@ -121,8 +122,8 @@ template <class Config, class T, class LastB, class... Taken> struct ResidentThi
   using Admits = List<>;
   static constexpr int kTileK = Config::kTileK;
   static constexpr bool kFillsRegisters = true;
-  static constexpr int kSharedBytes =
-      sizes::resident_thirds_bytes(Config::kTileM, Config::kWidest, kTileK);
+  static constexpr int kSharedBytes = sizes::resident_thirds_bytes(
+      Config::kTileM, Config::kWidest, kTileK, parts_of(Config::kCompute));
   static_assert(kSharedBytes == Steps::R::kBeforeRing + 2 * Steps::kSlotBytes,
                 "the thirds of a slot, two slots");
 

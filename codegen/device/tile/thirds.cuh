@@ -18,9 +18,10 @@ constexpr int kThirds = 3;
 constexpr f32 kThirdsScale = 16777216.0f;                          // 2^24
 constexpr f32 kThirdsUnscale = 1.0f / kThirdsScale / kThirdsScale; ///< of a product
 
-/// The thirds of two numbers, each pair in a register, that of x0 in the lower 16 bits. Where the
-/// high third is infinite, the low one is NaN.
-INGOT_DEVICE void split_pair(f32 x0, f32 x1, u32 (&thirds)[kThirds]) {
+/// The thirds of two numbers, or their first parts, each pair in a register, that of x0 in the
+/// lower 16 bits. Where the high third is infinite, the low one is NaN. Two parts keep 16 bits of a
+/// number.
+template <int kParts> INGOT_DEVICE void split_pair(f32 x0, f32 x1, u32 (&thirds)[kParts]) {
   x0 *= kThirdsScale;
   x1 *= kThirdsScale;
 #pragma unroll

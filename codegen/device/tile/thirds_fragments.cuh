@@ -31,13 +31,13 @@ INGOT_DEVICE void split_block(const u32 (&low)[4], const u32 (&high)[4],
 /// Sets `part` to the products of blocks of 16 rows and one of 16 columns, with 16 k. Tensor cores
 /// truncate sums (tile/halves_mainloop.cuh). Therefore they sum the 16 k from zero, small products
 /// first, and f32 additions that round add these sums: only the last of the six products truncates
-/// at the size of the sum.
-template <int kBlocks>
-INGOT_DEVICE void multiply_thirds(const u32 (&a)[kBlocks][kThirds][4], const u32 (&b)[kThirds][4],
+/// at the size of the sum. Of two parts there are three products.
+template <int kBlocks, int kParts>
+INGOT_DEVICE void multiply_thirds(const u32 (&a)[kBlocks][kParts][4], const u32 (&b)[kParts][4],
                                   f32 (&part)[2 * kBlocks][4]) {
   clear(part);
 #pragma unroll
-  for (int order = kThirds - 1; order >= 0; --order) { // of 2^(-8 order)
+  for (int order = kParts - 1; order >= 0; --order) { // of 2^(-8 order)
 #pragma unroll
     for (int of_a = order; of_a >= 0; --of_a) {
 #pragma unroll

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of f32 tiles in shared memory: of bf16 thirds that a block split once for all its warps
-// (tile/thirds.cuh), and by FMA.
+// Products of f32 tiles in shared memory: of bf16 thirds, or of fewer parts, that a block split
+// once for all its warps (tile/thirds.cuh), and by FMA.
 #pragma once
 
 #include "tile/thirds_fragments.cuh"
@@ -9,12 +9,12 @@ namespace ingot {
 
 constexpr int kThirdsK = 16; ///< of a product of thirds
 
-/// The thirds of a tile of f32 in shared memory: three tiles of bf16, one behind the other.
-template <class From> struct SplitStage {
+/// The parts of a tile of f32 in shared memory: tiles of bf16, one behind the other.
+template <class From, int kParts> struct SplitStage {
   static constexpr bool kIsK = From::kMajor == Major::k;
   using To = MmaStage<Compute::bf16, From::kMajor, kIsK ? From::kLines : From::kLine,
                       kIsK ? From::kLine : From::kLines>;
-  static constexpr int kBytes = kThirds * To::kBytes;
+  static constexpr int kBytes = kParts * To::kBytes;
 
   /// By kThreads threads: four elements at a time.
   template <int kThreads> static INGOT_DEVICE void run(const u8* from, u8* to, i32 thread) {
@@ -23,40 +23,38 @@ template <class From> struct SplitStage {
     for (int number = thread; number < kCount; number += kThreads) {
       const int line = number / From::kChunks, chunk = number % From::kChunks;
       const auto four = *reinterpret_cast<const Vector<f32, 4>*>(from + From::offset(line, chunk));
-      u32 low[kThirds], high[kThirds];
+      u32 low[kParts], high[kParts];
       split_pair(four.v[0], four.v[1], low);
       split_pair(four.v[2], four.v[3], high);
       u8* const at = to + To::offset(line, chunk / 2) + chunk % 2 * 8;
 #pragma unroll
-      for (int third = 0; third < kThirds; ++third)
-        *reinterpret_cast<Vector<u32, 2>*>(at + third * To::kBytes) = {{low[third], high[third]}};
+      for (int part = 0; part < kParts; ++part)
+        *reinterpret_cast<Vector<u32, 2>*>(at + part * To::kBytes) = {{low[part], high[part]}};
     }
   }
 };
 
-/// The thirds of kBlocks blocks of 16 rows and 16 k, as operand A.
-template <int kBlocks> using ThirdsOfA = u32[kBlocks][kThirds][4];
-
-/// Loads the thirds of a step's k of the rows of a warp. Tile is a SplitStage's.
-template <class Fragments, class Tile, int kBlocks>
-INGOT_DEVICE void load_thirds(u32 first, int step, ThirdsOfA<kBlocks>& a) {
+/// Loads the parts of a step's k of the rows of a warp: kBlocks blocks of 16 rows and 16 k. Tile is
+/// a SplitStage's.
+template <class Fragments, class Tile, int kBlocks, int kParts>
+INGOT_DEVICE void load_thirds(u32 first, int step, u32 (&a)[kBlocks][kParts][4]) {
   Fragments fragments;
 #pragma unroll
-  for (int third = 0; third < kThirds; ++third) {
-    fragments.load(first + third * Tile::kBytes, step);
+  for (int part = 0; part < kParts; ++part) {
+    fragments.load(first + part * Tile::kBytes, step);
 #pragma unroll
     for (int i = 0; i < kBlocks; ++i) {
 #pragma unroll
-      for (int r = 0; r < 4; ++r) a[i][third][r] = fragments.block[i][r];
+      for (int r = 0; r < 4; ++r) a[i][part][r] = fragments.block[i][r];
     }
   }
 }
 
 /// Splits a step's k of accumulators. A thread has pairs of adjacent k in the accumulators and in
 /// the fragments (tile/packed_fragments.cuh).
-template <int kRows, int kCols>
+template <int kRows, int kCols, int kParts>
 INGOT_DEVICE void split_step(const f32 (&elements)[kRows][kCols], int step,
-                             ThirdsOfA<kRows / 2>& a) {
+                             u32 (&a)[kRows / 2][kParts][4]) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
 #pragma unroll
@@ -71,26 +69,26 @@ INGOT_DEVICE void split_step(const f32 (&elements)[kRows][kCols], int step,
 }
 
 /// Adds the products of a step with all columns of B. Tile is a SplitStage's.
-template <class Fragments, class Tile, int kBlocks, int kRows, int kCols>
-INGOT_DEVICE void add_thirds(const ThirdsOfA<kBlocks>& a, u32 first, int step,
+template <class Fragments, class Tile, int kBlocks, int kParts, int kRows, int kCols>
+INGOT_DEVICE void add_thirds(const u32 (&a)[kBlocks][kParts][4], u32 first, int step,
                              f32 (&acc)[kRows][kCols]) {
 #pragma unroll
   for (int column = 0; column < kCols / 4; ++column) {
     Fragments fragments;
-    u32 b[kThirds][4];
+    u32 b[kParts][4];
 #pragma unroll
-    for (int third = 0; third < kThirds; ++third) {
-      fragments.load_block(first + third * Tile::kBytes, step, column);
+    for (int part = 0; part < kParts; ++part) {
+      fragments.load_block(first + part * Tile::kBytes, step, column);
 #pragma unroll
-      for (int r = 0; r < 4; ++r) b[third][r] = fragments.block[column][r];
+      for (int r = 0; r < 4; ++r) b[part][r] = fragments.block[column][r];
     }
-    f32 part[2 * kBlocks][4];
-    multiply_thirds(a, b, part);
+    f32 sums[2 * kBlocks][4];
+    multiply_thirds(a, b, sums);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        acc[i][4 * column + j] = ptx::fma(part[i][j], kThirdsUnscale, acc[i][4 * column + j]);
+        acc[i][4 * column + j] = ptx::fma(sums[i][j], kThirdsUnscale, acc[i][4 * column + j]);
     }
   }
 }
