@@ -31,7 +31,7 @@ public:
     if (!check_points() || !check_diagonals() || !check_scanned_rows() || !classify_reductions() ||
         !check_domain())
       return refusal_;
-    if (!context_.part.operand && !context_.part.is_tile)
+    if (context_.limits.reassociates && !context_.part.operand && !context_.part.is_tile)
       group_.sum = find_sum(graph_, bindings_, group_);
     group_.space = bindings_.space;
     return std::move(group_);

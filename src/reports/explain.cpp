@@ -73,8 +73,10 @@ std::string source_text(const Group& group) {
     depths.reserve(group.matmuls.size());
     for (const Matmul& matmul : group.matmuls)
       depths.push_back(extent_text(group, matmul.contraction));
-    return fmt::format("{} {}[{}, {}] over K = {}{}",
-                       group.matmuls.size() > 1 ? "two matmuls" : "matmul", text, rows, columns,
+    const char* const source = group.sum                  ? "sum of two matmuls"
+                               : group.matmuls.size() > 1 ? "two matmuls"
+                                                          : "matmul";
+    return fmt::format("{} {}[{}, {}] over K = {}{}", source, text, rows, columns,
                        fmt::join(depths, " and "), inner_text(group));
   }
   return fmt::format("rows {}[{}, {}]", text, rows, columns);

@@ -13,14 +13,14 @@ namespace {
 
 /// The plan of f(p, q), where p and q are products of the type, over these K.
 FusionPlan plan_of(const std::string& f, const char* type = "f16", const char* first = "64",
-                   const char* second = "96") {
+                   const char* second = "96", const FusionLimits& limits = {}) {
   const std::string text = fmt::format("graph g(x: {0}[m, {1}], w: {0}[{1}, 72], y: {0}[m, {2}], "
                                        "v: {0}[{2}, 72], c: {0}[72], r: {0}[m, 72]) {{\n"
                                        "  p = matmul(x, w)\n  q = matmul(y, v)\n  return {3} }}",
                                        type, first, second, f);
   const Graph graph =
       llvm::cantFail(run_passes(llvm::cantFail(parse_graph(text, "test")), {MathMode::relaxed}));
-  FusionPlan plan = llvm::cantFail(plan_fusion(graph, {}));
+  FusionPlan plan = llvm::cantFail(plan_fusion(graph, limits));
   llvm::cantFail(verify(plan, graph));
   return plan;
 }
@@ -56,6 +56,12 @@ TEST_CASE("sums: the first product has a fixed K") {
   CHECK(sum_of(plan_of("p + q", "f16", "k", "96")) == "96 times 1");
   CHECK(sum_of(plan_of("p * 2 + q", "f16", "k", "96")) == "none");
   CHECK(sum_of(plan_of("p + q", "f16", "k", "l")) == "none");
+}
+
+TEST_CASE("sums: strict arithmetic adds each product after its own sums") {
+  FusionLimits strict;
+  strict.reassociates = false;
+  CHECK(sum_of(plan_of("p + q", "f16", "64", "96", strict)) == "none");
 }
 
 TEST_CASE("sums: products that are used otherwise have tiles of their own") {
