@@ -23,7 +23,7 @@ std::string points_text(const Group& part) {
   return text;
 }
 
-/// The accesses to memory. A tile's one write is the element that is multiplied.
+/// The accesses to memory and to earlier tiles. A tile's writes are the values that it keeps.
 std::string accesses_text(const Graph& graph, const Group& part) {
   std::string text;
   auto add = [&](const char* what, ValueId value, const Access& access) {
@@ -33,6 +33,8 @@ std::string accesses_text(const Graph& graph, const Group& part) {
   };
   for (const Read& read : part.reads)
     if (!read.computed) add(read.combine ? "combines" : "reads", read.access.value, read.access);
+  for (const Read& read : part.reads)
+    if (read.tile) add("keeps", read.access.value, read.access);
   for (const Write& write : part.writes) add("writes", write.value, write.access);
   return text;
 }

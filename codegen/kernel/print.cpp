@@ -195,7 +195,8 @@ void KernelPrinter::print(const TileBody& body) {
     }
     print(mainloop.operands[1], "  b");
   }
-  if (body.sum_factor) out_.line("  tile0 has the sum, the first times {}", *body.sum_factor);
+  if (body.sum_factor)
+    out_.line("  tile0 is {} times the first product, and the second", *body.sum_factor);
   for (const EarlierValue& value : body.earlier)
     out_.line("  tile{} has value {} of the tile {} before", value.slot, value.number, value.back);
   for (const Stage& stage : body.stages)

@@ -14,6 +14,7 @@ Expr is_divided(const TileBody& body, const Schedule& s) {
 
 Expr depth_of(const TileBody& body) {
   Expr depth = body.mainloops.front().depth;
+  // Without the k by which the first product is filled up to whole slots.
   if (body.sum_factor) return depth + body.mainloops.back().depth;
   for (const Mainloop& mainloop : body.mainloops) depth = min(depth, mainloop.depth);
   return depth;

@@ -145,8 +145,9 @@ bool ProductChooser::affords_large_warps(const Schedule& s) const {
   const Matmul& matmul = group_.matmuls.front();
   const DType dtype = graph_.type(graph_.op(matmul.op).operands[0]).dtype;
   const bool copied = dtype != DType::f32 || s.compute == ComputeType::tf32;
+  const auto is_fixed = [](const Mainloop& loop) { return loop.depth.constant().has_value(); };
   return product_tiles(group_) == 1 && !has_prologue(group_) && copied && columns_.is_fixed() &&
-         group_.space.extent(matmul.contraction).is_fixed() &&
+         llvm::all_of(body_.mainloops, is_fixed) &&
          2 * further_stores(group_) + static_cast<int64_t>(group_.reductions.size()) <= 2 &&
          llvm::count_if(group_.reductions,
                         [](const auto& r) { return r.span == ReduceSpan::column; }) <= 1;
@@ -161,10 +162,8 @@ std::optional<Schedule> ProductChooser::widened(const Schedule& s) const {
   const bool large = s.mainloop == MainloopKind::tensor && s.min_blocks_per_sm == 2;
   const bool copies = llvm::all_of(
       s.operands, [](const OperandSchedule& operand) { return operand.path == PathKind::direct; });
-  const Dim depth = group_.space.extent(group_.matmuls.front().contraction);
-  const int64_t size = facts_of(s.compute).operand_bytes;
-  if (!large || !copies || s.splits_k() || s.step_n != s.tile_n ||
-      assumed(depth) * size < kDeepContraction)
+  const int64_t depth = assumed(depth_of(body_)), size = facts_of(s.compute).operand_bytes;
+  if (!large || !copies || s.splits_k() || s.step_n != s.tile_n || depth * size < kDeepContraction)
     return std::nullopt;
   Schedule wide = s;
   wide.tile_n = wide.step_n = 2 * s.tile_n;

@@ -65,6 +65,7 @@ std::map<OpId, OperandTile> Computing::tiles_with(OpId matmul, const OperandTile
   for (auto& [op, other] : tiles) {
     llvm::append_range(other.ops, tile.ops);
     llvm::sort(other.ops);
+    other.ops.erase(llvm::unique(other.ops), other.ops.end());
   }
   return tiles;
 }

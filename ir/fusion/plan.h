@@ -74,7 +74,8 @@ struct Read {
   bool at_points = false; ///< combine: each point of the domain merges the partials of its own
                           ///< result
   bool computed = false;  ///< no memory is read: it is the operand that the kernel computes, a
-                          ///< result of the operand's reductions (ComputedOperand), or `tile`
+                          ///< result of the operand's reductions (ComputedOperand), or a value
+                          ///< of a tile: see `tile`
   std::optional<uint32_t> tile{}; ///< a value of this one of tiles_of(), at the point itself
 };
 

@@ -2,6 +2,8 @@
 // See product_sum.h.
 #include "ir/fusion/product_sum.h"
 
+#include "ir/float_bits.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace ingot {
@@ -66,8 +68,10 @@ Term SumFinder::term_of(OpId matmul) const {
   while (const auto reader = only_reader(term.value)) {
     const Op& op = graph_.op(*reader);
     const auto factor = factor_of(op, term.value);
-    if (!factor) break;
-    term = {op.results[0], term.factor * *factor};
+    // One number may overflow where several do not.
+    const double all = term.factor * factor.value_or(0);
+    if (!factor || overflows_f32(all) || (all == 0 && *factor != 0)) break;
+    term = {op.results[0], all};
   }
   return term;
 }
@@ -103,12 +107,12 @@ std::optional<SummedProducts> find_sum(const Graph& graph, const Bindings& bindi
   for (ValueId value : {graph.op(group.matmuls[0].op).results[0],
                         graph.op(group.matmuls[1].op).results[0], op.results[0]})
     if (!finder.is_one_tile(value)) return std::nullopt;
-  const auto is_fixed = [&](const Matmul& matmul) {
-    return bindings.space.extent(matmul.contraction).is_fixed();
+  const auto is_fixed = [&](size_t m) {
+    return bindings.space.extent(group.matmuls[m].contraction).is_fixed();
   };
-  if (terms[1].factor != 1 || (terms[0].factor == 1 && !is_fixed(group.matmuls[0])))
-    std::swap(group.matmuls[0], group.matmuls[1]);
-  if (!is_fixed(group.matmuls[0])) return std::nullopt;
+  const size_t first = terms[1].factor != 1 || (terms[0].factor == 1 && !is_fixed(0)) ? 1 : 0;
+  if (!is_fixed(first)) return std::nullopt;
+  if (first == 1) std::swap(group.matmuls[0], group.matmuls[1]);
   return SummedProducts{op.results[0], terms[0].factor * terms[1].factor};
 }
 

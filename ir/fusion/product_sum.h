@@ -6,9 +6,9 @@
 
 namespace ingot {
 
-/// The sum of a group's two matmuls, if no other op and no store takes their results, one of them
-/// times a number or less the other. Then puts that one first. Both have 16-bit operands, and the
-/// first has a fixed K.
+/// The sum or difference of a group's two matmuls, of which one may have a number as a factor. That
+/// one is then put first, and has a fixed K. None if another op or a store reads a product, or if
+/// operands do not have 16 bits.
 std::optional<SummedProducts> find_sum(const Graph& graph, const Bindings& bindings, Group& group);
 
 } // namespace ingot

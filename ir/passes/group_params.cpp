@@ -158,11 +158,25 @@ private:
     return {value, is_negated};
   }
 
+  /// Joins terms that are not params. If a sum begins with several matmuls, these meet first.
+  Term join_computed(GraphRewriter& rewriter, OpKind kind, llvm::ArrayRef<Term> terms) const {
+    const auto matmuls =
+        terms.take_while([&](const Term& term) { return is_of_matmul(term.value); });
+    if (kind != OpKind::add || matmuls.size() < 2 || matmuls.size() == terms.size())
+      return join_all(rewriter, kind, terms);
+    const Term sum = join_all(rewriter, kind, matmuls);
+    const Term rest = join_all(rewriter, kind, terms.drop_front(matmuls.size()));
+    if (sum.is_negated == rest.is_negated)
+      return {rewriter.make(OpKind::add, {sum.value, rest.value}), sum.is_negated};
+    const auto& [added, subtracted] = sum.is_negated ? std::pair(rest, sum) : std::pair(sum, rest);
+    return {rewriter.make(OpKind::sub, {added.value, subtracted.value}), false};
+  }
+
   ValueId build(GraphRewriter& rewriter, const Candidate& candidate, const Terms& terms,
                 const Groups& groups) const {
     bool is_sum = candidate.kind() != OpKind::mul;
     OpKind kind = is_sum ? OpKind::add : OpKind::mul;
-    Term computed = join_all(rewriter, kind, terms.computed);
+    Term computed = join_computed(rewriter, kind, terms.computed);
     ValueId value = computed.value;
     if (is_sum && computed.is_negated) value = rewriter.make(OpKind::neg, {value});
     const double number = joined_number(terms, is_sum);

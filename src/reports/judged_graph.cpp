@@ -47,7 +47,9 @@ ValueId rounded_operand(const Graph& graph, const Group& group, OpId op, uint32_
   for (const Group* part : parts_of(group))
     for (const Read& read : part->reads)
       if (read.tile && read.op == op && read.operand == operand)
-        return before_reshapes(graph, read.access.value);
+        return is_16_bit(graph.type(read.access.value).dtype)
+                   ? before_reshapes(graph, read.access.value)
+                   : ValueId();
   if (const ComputedOperand* taken = taken_operand(group, op, operand))
     return is_16_bit(graph.type(taken->value).dtype) ? taken->element : ValueId();
   const ValueId made = root_of(graph, graph.op(op).operands[operand]);

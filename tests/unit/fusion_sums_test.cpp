@@ -52,10 +52,19 @@ TEST_CASE("sums: products that are only added have one tile") {
   CHECK(sum_of(plan_of("p + q", "bf16")) == "64 times 1");
 }
 
+TEST_CASE("sums: a factor that f32 does not hold stays two") {
+  std::string large = "p";
+  for (int i = 0; i < 9; ++i) large += " * 60000";
+  const std::string sum = sum_of(plan_of(large + " + q"));
+  CHECK(sum.find("inf") == std::string::npos);
+}
+
 TEST_CASE("sums: the first product has a fixed K") {
   CHECK(sum_of(plan_of("p + q", "f16", "k", "96")) == "96 times 1");
   CHECK(sum_of(plan_of("p * 2 + q", "f16", "k", "96")) == "none");
   CHECK(sum_of(plan_of("p + q", "f16", "k", "l")) == "none");
+  const FusionPlan apart = plan_of("q + p * 3", "f16", "k", "96");
+  CHECK(apart.groups.front().matmuls.front().op < apart.groups.front().matmuls.back().op);
 }
 
 TEST_CASE("sums: strict arithmetic adds each product after its own sums") {

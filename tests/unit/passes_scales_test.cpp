@@ -145,6 +145,7 @@ TEST_CASE("group_params: products of matrices meet, relaxed only") {
   becomes(g.add(g.add(p, r), q), g.add(g.add(p, q), r));
   becomes(g.add(g.add(p, r), g.mul(q, 0.3)), g.add(g.add(p, g.mul(q, 0.3)), r));
   becomes(g.sub(g.add(p, r), q), g.add(g.sub(p, q), r));
+  becomes(g.sub(g.sub(r, p), q), g.sub(r, g.add(p, q)));
   check_stays(g, g.add(g.add(p, q), r), MathMode::relaxed);
   check_stays(g, g.add(q, g.add(p, r)), MathMode::strict);
   // A product that others use is stored.

@@ -13,8 +13,10 @@ namespace ingot {
 /// The types that tensor cores multiply. bf16x3, bf16x2: f32 as three parts in bf16, or two
 /// (tile/thirds.cuh). Sums are in f32.
 enum class Compute { f16, bf16, tf32, bf16x3, bf16x2 };
-/// The parts of an f32 number.
-constexpr int parts_of(Compute compute) { return compute == Compute::bf16x3 ? 3 : 2; }
+/// The parts in bf16 of an f32 number; 0: it is not split.
+constexpr int parts_of(Compute compute) {
+  return compute == Compute::bf16x3 ? 3 : compute == Compute::bf16x2 ? 2 : 0;
+}
 
 /// The type of an operand in shared memory.
 template <Compute kCompute> struct ComputeType;

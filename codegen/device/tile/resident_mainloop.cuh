@@ -23,7 +23,7 @@ template <class S> struct ResidentReader {
     using FragmentsB = MmaFragments<Operand::b, typename S::template StageOf<P>, P::kCols>;
     u32 first_a, first_b;
 
-    INGOT_DEVICE Products(i32 thread)
+    INGOT_DEVICE Products(const ResidentReader&, i32 thread)
         : first_a(FragmentsA::first_offset(S::Layout::col_warp(thread) * S::kWarpM, thread)),
           first_b(S::StageA::kBytes + FragmentsB::first_offset(0, thread)) {}
 

@@ -17,7 +17,8 @@ namespace ingot {
 //   take<P, kHasRows>(slot, context)
 //                        makes a full slot ready, which all threads call; returns its shared
 //                        address. P: the product; kHasRows: the slot has rows of the first A
-//   Products<P>(thread)  the places of a product's operands, and
+//   Products<P>(reader, thread)
+//                        the places of a product's operands, and
 //     add_rows(from, acc)              adds the products of the rows of A in a slot
 //     add_tile(from, tile, number, acc)
 //                                      adds those of a packed tile, with its slot `number`
@@ -121,7 +122,7 @@ private:
   INGOT_DEVICE void multiply_first(const Params& params, const TileContext& context, Ring& ring,
                                    f32 (&acc)[kRows][kCols], const FeedNext& feed_next) {
     const i64 depth = First::depth(params);
-    const typename R::template Products<First> products(context.thread);
+    const typename R::template Products<First> products(reader, context.thread);
     clear(acc);
     i64 k0 = 0;
 #pragma unroll 1
@@ -133,7 +134,7 @@ private:
         else
           feed_next(to);
       });
-      products.add_rows(R::template take<First, true>(slot, context), acc);
+      products.add_rows(reader.template take<First, true>(slot, context), acc);
     } while (k0 < depth);
     reader.check(acc);
   }
@@ -143,7 +144,7 @@ private:
   INGOT_DEVICE void multiply(const Params& params, const TileContext& context, Ring& ring,
                              const Tiles<typename P::A>& tiles, f32 (&acc)[kRows][kCols],
                              const FeedNext& feed_next) {
-    const typename R::template Products<P> products(context.thread);
+    const typename R::template Products<P> products(reader, context.thread);
     constexpr int kSlots = (P::A::kColumns + kTileK - 1) / kTileK;
     clear(acc);
 #pragma unroll
@@ -154,7 +155,8 @@ private:
         else
           feed_next(to);
       });
-      products.add_tile(R::template take<P, false>(slot, context), tiles.values[0], number, acc);
+      products.add_tile(reader.template take<P, false>(slot, context), tiles.values[0], number,
+                        acc);
     }
     reader.check(acc);
   }

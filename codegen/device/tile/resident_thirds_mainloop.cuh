@@ -11,18 +11,22 @@
 
 namespace ingot {
 
+/// A reader of the steps S: by thirds, or by FMA. FMA is slow, and right for every number. Both are
+/// one reader, so that the code of the stages is there once.
 template <class S> struct ResidentThirdsReader {
   static constexpr int kParts = parts_of(S::kCompute);
   using SplitA = SplitStage<typename S::StageA, kParts>;
   template <class P> using SplitB = SplitStage<typename S::template StageOf<P>, kParts>;
   static constexpr int kBeforeRing = kParts * S::kSlotBytes / 2;
-  static constexpr int kSteps = S::kTileK / kThirdsK;
+  static constexpr int kSteps = S::kTileK / kThirdsK, kPairs = S::kTileK / 8;
   static constexpr int kBlocks = S::kWarpM / 16;
-  f32 zero = 0.0f; ///< or NaN: an infinite sum times zero
+  bool is_exact = false; ///< by FMA
+  f32 zero = 0.0f;       ///< or NaN: an infinite sum times zero
 
   /// Splits the slot, behind the last products of the one before.
   template <class P, bool kHasRows>
-  static INGOT_DEVICE u32 take(const u8* slot, const TileContext& context) {
+  INGOT_DEVICE u32 take(const u8* slot, const TileContext& context) const {
+    if (is_exact) return ptx::shared_address(slot);
     constexpr int kThreads = S::Layout::kThreads;
     u8* const to = context.scratch;
     const i32 thread = ptx::opaque(context.thread);
@@ -38,14 +42,20 @@ template <class S> struct ResidentThirdsReader {
   template <class P> struct Products {
     using FragmentsA = MmaFragments<Operand::a, typename SplitA::To, S::kWarpM>;
     using FragmentsB = MmaFragments<Operand::b, typename SplitB<P>::To, P::kCols>;
-    u32 first_a, first_b;
+    using StageB = typename S::template StageOf<P>;
+    using Rows = MmaLayout<S::kTileM / S::kWarpM, 1, S::kWarpM, P::kCols>;
+    bool is_exact;
+    i32 thread;
+    u32 first_a, first_b; ///< of the parts
 
-    INGOT_DEVICE Products(i32 thread)
-        : first_a(FragmentsA::first_offset(S::Layout::col_warp(thread) * S::kWarpM, thread)),
+    INGOT_DEVICE Products(const ResidentThirdsReader& reader, i32 of_thread)
+        : is_exact(reader.is_exact), thread(of_thread),
+          first_a(FragmentsA::first_offset(S::Layout::col_warp(thread) * S::kWarpM, thread)),
           first_b(SplitA::kBytes + FragmentsB::first_offset(0, thread)) {}
 
     template <int kRows, int kCols>
     INGOT_DEVICE void add_rows(u32 slot, f32 (&acc)[kRows][kCols]) const {
+      if (is_exact) return add_rows_by_fma(slot, acc);
 #pragma unroll 1
       for (int step = 0; step < kSteps; ++step) {
         u32 a[kBlocks][kParts][4];
@@ -57,6 +67,7 @@ template <class S> struct ResidentThirdsReader {
     template <int kTileCols, int kRows, int kCols>
     INGOT_DEVICE void add_tile(u32 slot, const f32 (&tile)[kRows][kTileCols], int number,
                                f32 (&acc)[kRows][kCols]) const {
+      if (is_exact) return add_tile_by_fma(slot, tile, number, acc);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         if (number * kSteps + step >= kTileCols / 4) continue;
@@ -65,28 +76,10 @@ template <class S> struct ResidentThirdsReader {
         add_thirds<FragmentsB, typename SplitB<P>::To>(a, slot + first_b, step, acc);
       }
     }
-  };
-};
 
-/// By FMA. Slow, and right for every number.
-template <class S> struct ResidentFmaReader {
-  static constexpr int kBeforeRing = 0;
-
-  template <class P, bool kHasRows>
-  static INGOT_DEVICE u32 take(const u8* slot, const TileContext&) {
-    return ptx::shared_address(slot);
-  }
-  template <int kRows, int kCols> INGOT_DEVICE void check(const f32 (&)[kRows][kCols]) const {}
-
-  template <class P> struct Products {
-    using StageB = typename S::template StageOf<P>;
-    using Rows = MmaLayout<S::kTileM / S::kWarpM, 1, S::kWarpM, P::kCols>;
-    i32 thread;
-
-    INGOT_DEVICE Products(i32 of_thread) : thread(of_thread) {}
-
+  private:
     template <int kRows, int kCols>
-    INGOT_DEVICE void add_rows(u32 slot, f32 (&acc)[kRows][kCols]) const {
+    INGOT_DEVICE void add_rows_by_fma(u32 slot, f32 (&acc)[kRows][kCols]) const {
 #pragma unroll 1
       for (int k = 0; k < S::kTileK; ++k) {
         f32 a[kRows];
@@ -98,15 +91,15 @@ template <class S> struct ResidentFmaReader {
     }
 
     template <int kTileCols, int kRows, int kCols>
-    INGOT_DEVICE void add_tile(u32 slot, const f32 (&tile)[kRows][kTileCols], int number,
-                               f32 (&acc)[kRows][kCols]) const {
+    INGOT_DEVICE void add_tile_by_fma(u32 slot, const f32 (&tile)[kRows][kTileCols], int number,
+                                      f32 (&acc)[kRows][kCols]) const {
 #pragma unroll
-      for (int pair = 0; pair < S::kTileK / 8; ++pair) {
-        if (number * (S::kTileK / 8) + pair >= kTileCols / 2) continue;
+      for (int pair = 0; pair < kPairs; ++pair) {
+        if (number * kPairs + pair >= kTileCols / 2) continue;
 #pragma unroll 1
         for (int k = 0; k < 8; ++k) {
           f32 a[kRows];
-          column_of(tile, thread, number * (S::kTileK / 8) + pair, k, a);
+          column_of(tile, thread, number * kPairs + pair, k, a);
           add_column<Rows, StageB>(thread, slot + S::StageA::kBytes, pair * 8 + k, a, acc);
         }
       }
@@ -117,7 +110,6 @@ template <class S> struct ResidentFmaReader {
 /// A source for the nested skeleton. Taken: the slots of the kernel's stages with values of tiles.
 template <class Config, class T, class LastB, class... Taken> struct ResidentThirdsMainloop {
   using Steps = ResidentSteps<Config, T, LastB, ResidentThirdsReader>;
-  using Safe = ResidentSteps<Config, T, LastB, ResidentFmaReader>;
   using Layout = typename Steps::Layout;
   using Admits = List<>;
   static constexpr int kTileK = Config::kTileK;
@@ -132,11 +124,15 @@ template <class Config, class T, class LastB, class... Taken> struct ResidentThi
   static INGOT_DEVICE void run(const Params& params, const TileContext& context, KRange,
                                Fragment<Layout, kSlots>& fragment, Results&) {
     Steps steps;
-    steps.template run<Taken...>(params, context, fragment);
-    if (is_zero_in_all<Layout::kThreads>(context, steps.reader.zero)) return;
-    TileContext again = context;
-    again.thread = ptx::opaque(context.thread);
-    Safe().template run<Taken...>(params, again, fragment);
+    TileContext own = context;
+#pragma unroll 1
+    for (;;) {
+      steps.template run<Taken...>(params, own, fragment);
+      const bool is_complete = is_zero_in_all<Layout::kThreads>(own, steps.reader.zero);
+      if (is_complete || steps.reader.is_exact) return;
+      steps.reader.is_exact = true;
+      own.thread = ptx::opaque(context.thread);
+    }
   }
 };
 

@@ -60,10 +60,10 @@ INGOT_DEVICE void split_step(const f32 (&elements)[kRows][kCols], int step,
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int j = 4 * step + 2 * half;
-      u32 pair[kThirds];
+      u32 pair[kParts];
       split_pair(elements[i][j], elements[i][j + 1], pair);
 #pragma unroll
-      for (int third = 0; third < kThirds; ++third) a[i / 2][third][i % 2 + 2 * half] = pair[third];
+      for (int part = 0; part < kParts; ++part) a[i / 2][part][i % 2 + 2 * half] = pair[part];
     }
   }
 }
