@@ -34,7 +34,8 @@ std::string accesses_text(const Graph& graph, const Group& part) {
   for (const Read& read : part.reads)
     if (!read.computed) add(read.combine ? "combines" : "reads", read.access.value, read.access);
   for (const Read& read : part.reads)
-    if (read.tile) add("keeps", read.access.value, read.access);
+    if (read.tile)
+      add(fmt::format("takes from tile {}", *read.tile).c_str(), read.access.value, read.access);
   for (const Write& write : part.writes) add("writes", write.value, write.access);
   return text;
 }

@@ -55,8 +55,8 @@ private:
   std::vector<OpId> products_; ///< those visited, sorted
   std::set<OpId> behind_;      ///< visited ops that depend on the product, and the product
   OperandTile tile_;
-  std::vector<int> sets_; ///< those of `behind_`
-  std::map<OpId, OperandTile> earlier_;
+  std::vector<int> sets_;               ///< those of `behind_`
+  std::map<OpId, OperandTile> earlier_; ///< those that keep more values, by the matmul
   std::optional<Reason> reason_;
 };
 
