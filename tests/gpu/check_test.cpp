@@ -69,6 +69,31 @@ constexpr Chain kWideChains[] = {
      "  return softmax(x), layer_norm(y, w), argmax(y, axis=1), softmax(z) }\n"},
 };
 
+/// Graphs of one kernel each: rows of layers, whose later stages read earlier tiles, and a sum of
+/// two products.
+constexpr Chain kJoined[] = {
+    {"two residual blocks",
+     "graph a(x: f16[20011, 100], param w: f16[100, 104], param u: f16[104, 100],\n"
+     "        param v: f16[100, 104], param t: f16[104, 100]) {\n"
+     "  h = x + matmul(relu(matmul(x, w)), u)\n"
+     "  return h + matmul(relu(matmul(h, v)), t) }\n"},
+    {"pre-normalised blocks",
+     "graph b(x: bf16[20011, 60], param w: bf16[60, 128], param u: bf16[128, 96],\n"
+     "        param v: bf16[96, 128], param g: bf16[128], param b: bf16[128]) {\n"
+     "  h = matmul(x, w)\n"
+     "  return h + matmul(gelu(matmul(layer_norm(h, [128], g, b), u)), v) }\n"},
+    {"layers in f32", "graph c(x: f32[20011, 50], param w: f32[50, 64], param u: f32[64, 60], "
+                      "param v: f32[60, 1]) {\n"
+                      "  return matmul(tanh(matmul(tanh(matmul(x, w)), u)), v) }\n"},
+    {"a residual in f32", "graph d(x: f32[20011, 33], param w: f32[33, 64], param u: f32[64, 64], "
+                          "param v: f32[64, 40]) {\n"
+                          "  h = relu(matmul(x, w))\n"
+                          "  return matmul(h + relu(matmul(h, u)), v) }\n"},
+    {"a recurrent cell", "graph e(x: f16[250, 504], h: f16[250, 1000], param w: f16[1000, 504],\n"
+                         "        param u: f16[1000, 1000], param b: f16[1000]) {\n"
+                         "  return tanh(linear(x, w, b) + linear(h, u)) }\n"},
+};
+
 /// f32 products on tensor cores: tiles that halves suit and tiles that they do not.
 constexpr Chain kProducts[] = {
     {"ragged tiles", "graph a(x: f32[m, 300], param w: f32[131, 300]) {\n"
@@ -146,6 +171,21 @@ TEST_CASE(
   options.least_products = {.halves = std::numeric_limits<int64_t>::min(),
                             .thirds = std::numeric_limits<int64_t>::max()};
   check_chains(kWideChains, options, {});
+}
+
+TEST_CASE("gpu: rows of layers and sums of products in one kernel") {
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    CompileOptions options;
+    options.target = target;
+    options.device = "h100";
+    for (const Chain& chain : kJoined) {
+      auto compilation =
+          compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
+      REQUIRE(bool(compilation));
+      CHECK_MESSAGE(compilation->schedules.size() == 1, chain.name, " by ", target);
+    }
+    check_chains(kJoined, options, {});
+  }
 }
 
 TEST_CASE("gpu: f32 products from halves are within the bound of precision highest") {
