@@ -78,3 +78,30 @@ def test_the_bias_of_a_convolution_is_added_by_the_piece_behind_it():
 def test_a_convolution_that_others_read_too_keeps_its_bias(tail):
     _, convolution = convolved(tail)
     assert convolution.args[2] is not None
+
+
+@pytest.mark.parametrize("empty, others", [
+    (lambda: torch.empty(0, device=FIRST), 1),          # of another rank, as PyTorch allows
+    (lambda: torch.empty(4, 0, device=FIRST), 1),
+    (lambda: torch.empty(4, 0, device=FIRST), 2)])
+def test_a_concatenation_without_empty_parts_is_taken(empty, others):
+    split = partition(traced(lambda a: torch.cat([empty(), *[torch.exp(a)] * others], -1) * 2,
+                             FIRST))
+    (piece,) = split.pieces
+    assert not split.left
+    (cat,) = [node for node in piece.nodes if node.target is torch.ops.aten.cat.default]
+    assert len(cat.args[0]) == others and cat.meta["val"].shape == (4, 8 * others)
+
+
+def test_a_concatenation_of_empty_parts_alone_stays():
+    split = partition(traced(lambda a: (torch.cat([torch.empty(4, 0, device=FIRST)] * 2, 1),
+                                        torch.exp(a)), FIRST))
+    assert len(split.pieces) == 1 and len(split.left) >= 1
+
+
+def test_an_empty_part_may_decide_the_type():
+    split = partition(traced(
+        lambda a: torch.cat([torch.empty(4, 0, device=FIRST, dtype=torch.float64),
+                             torch.exp(a)], 1), FIRST))
+    (cat,) = [node for node in split.left if node.target is torch.ops.aten.cat.default]
+    assert len(cat.args[0]) == 2

@@ -12,10 +12,10 @@ from torch import fx
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
-from ingot.torch.biases import move_biases
 from ingot.torch.element_types import NAMES
 from ingot.torch.lowering import is_view, refusal
 from ingot.torch.memory_order import memory_order
+from ingot.torch.rewrites import drop_empty_parts, move_biases
 from ingot.torch.rules import MOVEMENT
 
 # Reasons that nodes with rules stay with eager PyTorch.
@@ -174,8 +174,10 @@ def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str
 
 def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Partition:
     """The largest pieces that can be cut out without a cycle. A piece computes something. No node
-    with an effect has a rule, so none is in a piece. Changes the graph: views are copied, and
-    biases taken out of convolutions."""
+    with an effect has a rule, so none is in a piece. Changes the graph: views are copied, and the
+    rewrites applied."""
+    drop_empty_parts(module.graph)
+    module.graph.eliminate_dead_code()
     move_biases(module.graph, lambda node: node.op == "call_function" and _computes(node)
                 and _reason(node, devices) is None)
     left: dict[fx.Node, str] = {}

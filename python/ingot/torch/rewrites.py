@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes biases out of convolutions. The convolutions stay with eager PyTorch."""
+"""Rewrites of an FX graph before it is cut into pieces. Each leaves the results as they are."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,7 +7,24 @@ from collections.abc import Callable
 import torch
 from torch import fx
 
+_CAT = torch.ops.aten.cat.default
 _CONVOLUTION = torch.ops.aten.convolution.default
+
+
+def drop_empty_parts(graph: fx.Graph) -> None:
+    """Takes the tensors without elements out of concatenations, such as an empty cache of keys.
+    Ingot has no such tensors."""
+    for node in graph.find_nodes(op="call_function", target=_CAT):
+        parts = [part for part in node.args[0] if not _is_empty(part.meta.get("val"))]
+        # Without the others, the result keeps its element type.
+        dtypes = [part.meta["val"].dtype for part in parts if "val" in part.meta]
+        if len(parts) < len(node.args[0]) and node.meta["val"].dtype in dtypes:
+            node.update_arg(0, parts)
+
+
+def _is_empty(tensor: torch.Tensor | None) -> bool:
+    return isinstance(tensor, torch.Tensor) and any(
+        isinstance(extent, int) and extent == 0 for extent in tensor.shape)
 
 
 def move_biases(graph: fx.Graph, is_taken: Callable[[fx.Node], bool]) -> None:
