@@ -43,13 +43,15 @@ Reason Boundaries::reason_of(const Group& consumer, const Read& read) const {
   const ValueId value = read.access.value;
   // A noted reason about partials does not hold for results that another kernel now merges, nor for
   // a reduction that now lies inside a tile.
+  const ValueId root = root_of(graph(), value);
   const OpId source = graph().value(value).op;
   const Reduction* reduction = partition_.global(source);
   std::vector<OpId> readers(consumer.ops.rbegin(), consumer.ops.rend());
   for (const Write& write : consumer.writes) readers.push_back(graph().value(write.value).op);
   for (bool says_least : {false, true})
     for (OpId op : readers) {
-      const auto noted = reasons_.find({op, value});
+      auto noted = reasons_.find({op, value});
+      if (noted == reasons_.end()) noted = reasons_.find({op, root}); // a view is stored for it
       if (noted == reasons_.end() || noted->second.says_least != says_least) continue;
       const std::optional<OpId> crossing = noted->second.reason.crossing;
       if (!crossing || (partition_.global(*crossing) && (*crossing != source || read.combine)))

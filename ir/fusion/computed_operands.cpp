@@ -23,6 +23,7 @@ private:
   Outcome join(OpId matmul);
   std::map<OpId, OperandTile> tiles_with(OpId matmul, const OperandTile& tile) const;
   std::optional<Reason> join(OpId matmul, const FoundTile& found, std::vector<int> sets);
+  void part(const OpSet& shared);
 
   Partition& partition_;
   const Graph& graph_;
@@ -75,7 +76,8 @@ std::map<OpId, OperandTile> Computing::tiles_with(OpId matmul, const OperandTile
 std::optional<Reason> Computing::join(OpId matmul, const FoundTile& found, std::vector<int> sets) {
   const OperandTile& tile = found.tile;
   llvm::sort(sets);
-  const OpSet ops = partition_.ops_of(sets);
+  OpSet ops = partition_.ops_of(sets);
+  llvm::erase_if(ops, [&](OpId op) { return llvm::is_contained(found.shared, op); });
   if (const auto op = partition_.between(ops, sets)) return refusals::runs_between(graph_, *op);
   std::map<OpId, OperandTile> tiles = tiles_with(matmul, tile);
   for (const auto& [op, other] : tiles)
@@ -92,11 +94,26 @@ std::optional<Reason> Computing::join(OpId matmul, const FoundTile& found, std::
   if (auto* refusal = std::get_if<Refusal>(&storing)) return *refusal;
   const Group& group = std::get<Group>(storing);
   auto reason = judge_.obstacle(ops, group);
-  if (!reason) reason = judge_.slower(group, tile.value, sets);
+  if (!reason) reason = judge_.slower(group, tile.value, sets, found.shared);
   if (reason) return reason;
   for (const auto& [op, own] : tiles) partition_.compute_operand(op, own);
   partition_.join(ops, sets, partition_.prepared(matmul));
+  if (!found.shared.empty()) part(found.shared);
   return std::nullopt;
+}
+
+/// Makes a kernel of ops that others use too.
+void Computing::part(const OpSet& shared) {
+  partition_.join(shared, {}, partition_.prepared(shared.front()));
+  for (OpId op : shared)
+    for (ValueId value : graph_.op(op).results)
+      for (OpId user : partition_.users(value))
+        if (!llvm::is_contained(shared, user))
+          apart_.push_back({user,
+                            value,
+                            {fmt::format("{} is computed once for all kernels that read it",
+                                         refusals::named(graph_, value)),
+                             kNoChange}});
 }
 
 Computing::Outcome Computing::join(OpId matmul) {

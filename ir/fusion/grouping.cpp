@@ -6,6 +6,7 @@
 
 #include "ir/assumed_size.h"
 #include "ir/fusion/computed_operands.h"
+#include "ir/fusion/layouts.h"
 #include "ir/fusion/op_orders.h"
 #include "ir/fusion/prologues.h"
 #include "ir/fusion/refusals.h"
@@ -38,6 +39,7 @@ public:
     compute_operands(partition_, judge_, apart_);
     absorb_prologues(partition_, judge_, apart_);
     join_siblings(partition_, judge_);
+    choose_layouts(partition_);
     return plan_stores(std::move(partition_), judged_, std::move(apart_), refused_);
   }
 

@@ -130,7 +130,7 @@ std::optional<Reason> Absorption::join(int matmuls, int producer, llvm::ArrayRef
   if (!reason && !tiles.empty()) {
     auto storing = analyze_group(context, ops, judge_.stored_values(ops, group));
     if (auto* refusal = std::get_if<Refusal>(&storing)) return *refusal;
-    reason = judge_.slower(std::get<Group>(storing), values.front(), {matmuls, producer});
+    reason = judge_.slower(std::get<Group>(storing), values.front(), {matmuls, producer}, {});
   }
   if (reason) return reason;
   for (OpId op : merged) partition_.finish(op);

@@ -132,11 +132,16 @@ Reason SetJudge::unscheduled(const Group& joined) const {
           fmt::format("multiply by at most {} columns", widest)};
 }
 
-std::optional<Reason> SetJudge::slower(const Group& joined, ValueId value,
-                                       llvm::ArrayRef<int> sets) const {
+std::optional<Reason> SetJudge::slower(const Group& joined, ValueId value, llvm::ArrayRef<int> sets,
+                                       const OpSet& shared) const {
   if (!limits_.seconds) return std::nullopt;
-  const auto together = limits_.seconds(joined);
+  auto together = limits_.seconds(joined);
   if (!together) return unscheduled(joined);
+  if (!shared.empty()) {
+    const auto beside = seconds(shared);
+    if (!beside) return refusals::stored_for_others(graph_, value, shared.back());
+    *together += *beside;
+  }
   double apart = 0;
   for (int set : sets) apart += seconds(partition_.sets()[set].ops).value_or(0);
   if (apart == 0 || *together < apart) return std::nullopt;

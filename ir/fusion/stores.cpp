@@ -40,6 +40,8 @@ private:
                     const std::vector<StoreTarget>& more) const;
   llvm::Error add_group(int set, std::variant<Group, Refusal> result);
   void read_returned();
+  void read_unconverted();
+  void read_instead(const std::map<ValueId, ValueId>& others);
   bool is_returned(ValueId value) const {
     return llvm::any_of(graph().outputs(), [&](const GraphOutput& o) { return o.value == value; });
   }
@@ -303,13 +305,62 @@ void Stores::read_returned() {
           returned[own.value] = output.value;
   for (Group& group : plan_.groups)
     llvm::erase_if(group.writes, [&](const Write& write) { return returned.count(write.value); });
+  read_instead(returned);
+}
+
+/// The value that `value` is a conversion of, from 16 bits and without a change of its numbers.
+std::optional<ValueId> before_conversions(const Graph& graph, ValueId value) {
+  ValueId from = value;
+  while (graph.producer(from).kind == OpKind::cast) from = graph.producer(from).operands[0];
+  const DType own = graph.type(from).dtype;
+  if (from == value || !is_16_bit(own) || !is_float(own)) return std::nullopt;
+  for (ValueId v = value; v != from; v = graph.producer(v).operands[0]) {
+    const DType to = graph.type(v).dtype;
+    if (to != own && (!is_float(to) || is_16_bit(to))) return std::nullopt;
+  }
+  return from;
+}
+
+/// Values that a kernel converts from 16 bits are stored as they were. Their readers' loads convert
+/// them. A product's operand has the type in which it is multiplied.
+void Stores::read_unconverted() {
+  std::set<ValueId> fixed;
+  for (const Group& group : plan_.groups)
+    for (const Group* part : parts_of(group)) {
+      for (const Matmul& matmul : part->matmuls)
+        for (const MatmulOperand& operand : matmul.operands)
+          fixed.insert(part->reads[operand.read].access.value);
+      for (const Write& write : part->writes)
+        if (write.read) fixed.insert(part->reads[*write.read].access.value);
+    }
+  std::map<ValueId, ValueId> converted;
+  for (Group& group : plan_.groups) {
+    for (Write& write : group.writes) {
+      const auto from = before_conversions(graph(), write.value);
+      if (!from || !llvm::is_contained(group.ops, graph().value(*from).op) ||
+          write.value != write.source || is_returned(write.value) || fixed.count(write.value))
+        continue;
+      converted[write.value] = *from;
+      write.value = write.source = write.access.value = *from;
+    }
+    std::set<ValueId> seen;
+    llvm::erase_if(group.writes, [&](const Write& write) {
+      return write.value == write.source && !seen.insert(write.value).second;
+    });
+  }
+  read_instead(converted);
+}
+
+/// Lets kernels, and boundaries, read other values than those that are the keys.
+void Stores::read_instead(const std::map<ValueId, ValueId>& others) {
   for (Group& group : plan_.groups)
     for (Read* read : memory_reads(group))
-      if (auto found = returned.find(read->access.value); found != returned.end() && !read->combine)
+      if (auto found = others.find(read->access.value); found != others.end() && !read->combine)
         read->access.value = found->second;
   for (Boundary& boundary : plan_.boundaries)
-    if (boundary.value && returned.count(*boundary.value))
-      boundary.value = returned[*boundary.value];
+    if (boundary.value)
+      if (auto found = others.find(*boundary.value); found != others.end())
+        boundary.value = found->second;
 }
 
 llvm::Expected<FusionPlan> Stores::run() {
@@ -324,6 +375,7 @@ llvm::Expected<FusionPlan> Stores::run() {
   if (!refused_.empty())
     return make_error(ErrorCode::internal, "the machine cannot run a planned kernel");
   add_boundaries(partition_, judge_, apart_, sets_, plan_);
+  read_unconverted();
   read_returned();
   return std::move(plan_);
 }

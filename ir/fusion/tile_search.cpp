@@ -25,6 +25,11 @@ private:
     return set != Partition::kNone && set != own_ && partition_.prepared(op) == is_prepared_ &&
            !partition_.sets()[set].stored;
   }
+  /// True if the op is in a kernel that becomes a part of the joined one.
+  bool is_taken(OpId op) const {
+    const int set = partition_.set_of(op);
+    return set == own_ || llvm::is_contained(sets_, set);
+  }
   void visit(ValueId value);
   void choose_product();
   void find_behind(OpId product);
@@ -38,6 +43,8 @@ private:
   std::optional<uint32_t> linear_operand(const Op& op) const;
   bool follows_product(OpId op) const { return behind_.count(op) != 0; }
   void find_ops();
+  bool is_shared(OpId op) const;
+  void find_shared(std::vector<OpId> open);
   bool runs_along_k() const;
   std::optional<Reason> check_uses();
   bool keep(ValueId value);
@@ -57,6 +64,7 @@ private:
   OperandTile tile_;
   std::vector<int> sets_;               ///< those of `behind_`
   std::map<OpId, OperandTile> earlier_; ///< those that keep more values, by the matmul
+  std::set<OpId> shared_;               ///< see FoundTile
   std::optional<Reason> reason_;
 };
 
@@ -169,24 +177,57 @@ void TileSearch::peel_factors() {
   }
 }
 
+/// True if a kernel that stays apart reads an elementwise result that does not depend on the
+/// product, such as a mask of several layers.
+bool TileSearch::is_shared(OpId op) const {
+  if (follows_product(op) || info(graph_.op(op).kind).op_class != OpClass::elementwise)
+    return false;
+  return llvm::any_of(graph_.op(op).results, [&](ValueId value) {
+    return judge_.returns(value) || llvm::any_of(partition_.users(value), [&](OpId user) {
+             return partition_.needed(user) && !is_taken(user);
+           });
+  });
+}
+
+/// Collects the ops of the tile's kernels that compute the shared results.
+void TileSearch::find_shared(std::vector<OpId> open) {
+  shared_.clear();
+  while (!open.empty()) {
+    const OpId op = open.back();
+    open.pop_back();
+    if (!visited_.count(op) || !llvm::is_contained(sets_, partition_.set_of(op)) ||
+        !shared_.insert(op).second)
+      continue;
+    for (ValueId operand : graph_.op(op).operands)
+      open.push_back(graph_.value(partition_.reached(op, operand)).op);
+  }
+}
+
 /// Collects the ops of the tile: those that depend on the product, those of the same kernels that
 /// they read, and those that compute the product's operand.
 void TileSearch::find_ops() {
   std::set<OpId> ops;
+  std::vector<OpId> shared;
   if (const OperandTile* inner = partition_.tile_of(*product_))
     ops.insert(inner->ops.begin(), inner->ops.end());
   std::vector<ValueId> open = {tile_.element};
   while (!open.empty()) {
     const OpId op = graph_.value(open.back()).op;
     open.pop_back();
-    if (!visited_.count(op) || !llvm::is_contained(sets_, partition_.set_of(op)) ||
-        !ops.insert(op).second)
+    if (!visited_.count(op) || !llvm::is_contained(sets_, partition_.set_of(op)) || ops.count(op))
       continue;
+    if (is_shared(op)) {
+      shared.push_back(op);
+      continue;
+    }
+    ops.insert(op);
     if (op == *product_) continue;
     for (ValueId operand : graph_.op(op).operands) open.push_back(partition_.reached(op, operand));
   }
   // The results of the reduction are used by factors too.
   if (reduction_) ops.insert(*reduction_);
+  find_shared(std::move(shared));
+  std::erase_if(ops, [&](OpId op) { return shared_.count(op) != 0; });
   tile_.ops.assign(ops.begin(), ops.end());
 }
 
@@ -261,10 +302,6 @@ bool TileSearch::keep(ValueId value) {
 /// The reason why a value of the tile must be stored; none: no other kernel reads it. Notes the
 /// values that the tile keeps.
 std::optional<Reason> TileSearch::check_uses() {
-  const auto is_taken = [&](OpId user) {
-    const int set = partition_.set_of(user);
-    return set == own_ || llvm::is_contained(sets_, set);
-  };
   std::vector<OpId> made = tile_.ops;
   for (const RowFactor& factor : tile_.factors) made.push_back(factor.op);
   // The results of its rows are known behind the product, and can be stored.
@@ -320,7 +357,8 @@ std::optional<FoundTile> TileSearch::run() {
   if (is_possible) reason_ = check_uses();
   std::vector<int> readers = find_readers();
   const bool has_other_users = is_possible && reason_;
-  return FoundTile{std::move(tile_),   std::move(sets_), std::move(readers),
+  OpSet shared(shared_.begin(), shared_.end());
+  return FoundTile{std::move(tile_),   std::move(sets_), std::move(readers), std::move(shared),
                    std::move(reason_), has_other_users,  std::move(earlier_)};
 }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that kernels leave in memory for others: which ones, computed by which kernel, and in
+// which order.
+#include "ir/fusion/grouping.h"
+#include "ir/passes/passes.h"
+#include "ir/text/parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+using namespace ingot;
+
+namespace {
+
+struct Planned {
+  Graph graph;
+  FusionPlan plan;
+};
+
+Planned planned(const std::string& spec) {
+  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
+  if (!parsed) FAIL(take_error(parsed.takeError()).second);
+  Graph graph = llvm::cantFail(run_passes(*parsed, {MathMode::relaxed}));
+  FusionPlan plan = llvm::cantFail(plan_fusion(graph, {}));
+  llvm::cantFail(verify(plan, graph));
+  return {std::move(graph), std::move(plan)};
+}
+
+/// The tensors that each kernel writes, without partials: "bf16[4, 8] | bf16[4, 8], f32[4]".
+std::string writes(const Planned& planned) {
+  std::vector<std::string> kernels;
+  for (const Group& group : planned.plan.groups) {
+    std::vector<std::string> tensors;
+    for (const Write& write : group.writes)
+      tensors.push_back(planned.graph.type(write.value).text());
+    llvm::sort(tensors);
+    kernels.push_back(fmt::format("{}", fmt::join(tensors, ", ")));
+  }
+  return fmt::format("{}", fmt::join(kernels, " | "));
+}
+
+/// Attention of two layers that share `m`, a mask or a bias of each head.
+std::string two_layers(const std::string& mask, const std::string& tail) {
+  std::string inputs;
+  for (const char* name : {"q", "k", "v", "r", "l", "w"})
+    inputs += fmt::format("{}: f16[2, 4, 512, 64], ", name);
+  return inputs + "b: f16[4, 512, 512], c: bool[512, 512]) {\n  m = " + mask +
+         "\n  h = matmul(softmax(matmul(q, k, transpose_b=true) + m), v)\n"
+         "  i = matmul(softmax(matmul(r, l, transpose_b=true) + m), w)\n" +
+         tail;
+}
+
+} // namespace
+
+TEST_CASE("memory: a kernel of its own computes a mask that two layers read") {
+  const std::string layers = "f16[2, 4, 512, 64] | f16[2, 4, 512, 64]";
+  for (const char* mask : {"exp(b) * 2", "where(c, 0.0, b)", "where(c, b, exp(b))"}) {
+    CAPTURE(std::string(mask));
+    CHECK(writes(planned(two_layers(mask, "  return h, i"))) == "f16[4, 512, 512] | " + layers);
+  }
+  // It may be returned too, or reduced.
+  CHECK(writes(planned(two_layers("exp(b) * 2", "  return h, i, m"))) ==
+        "f16[4, 512, 512] | " + layers);
+  CHECK(writes(planned(two_layers("exp(b) * 2", "  return h, i, sum(m, axis=2)"))) ==
+        "f16[4, 512, 512] | f16[4, 512] | " + layers);
+}
+
+TEST_CASE("memory: a mask of one layer is computed in its kernel") {
+  CHECK(writes(planned("q: f16[2, 4, 512, 64], k: f16[2, 4, 512, 64], v: f16[2, 4, 512, 64], "
+                       "b: f16[4, 512, 512]) {\n"
+                       "  return matmul(softmax(matmul(q, k, transpose_b=true) + exp(b) * 2), "
+                       "v)")) == "f16[2, 4, 512, 64]");
+}
+
+TEST_CASE("memory: a value in 16 bits is converted where it is read") {
+  const std::string norm =
+      "x: bf16[4096, 768], w: bf16[768, 768], r: bf16[4096, 768], g: bf16[768]) {\n"
+      "  h = matmul(x, w) + r\n  f = cast(h, f32)\n"
+      "  n = cast(f * rsqrt(mean(f * f, axis=1, keepdim=true) + 0.000001), bf16) * g\n";
+  // The residual is stored anyway, or in place of its conversion.
+  CHECK(writes(planned(norm + "  return n, h")) == "bf16[4096, 768] | bf16[4096, 768]");
+  CHECK(writes(planned(norm + "  return n")) == "bf16[4096, 768] | bf16[4096, 768]");
+  // The conversion is a result of the graph.
+  CHECK(writes(planned(norm + "  return n, f")) == "f32[4096, 768] | bf16[4096, 768]");
+  // Products multiply it in f32.
+  CHECK(writes(planned("x: bf16[4096, 768], w: bf16[768, 768], c: f32[768, 512]) {\n"
+                       "  f = cast(matmul(x, w), f32)\n"
+                       "  return matmul(f, c), matmul(transpose(f, [1, 0]), f)")) ==
+        "f32[4096, 768] | f32[4096, 512] | f32[768, 768]");
+}
+
+TEST_CASE("memory: a product's operand is stored in the order in which the product reads it") {
+  const std::string attention =
+      "q: bf16[2, 12, 512, 64], k: bf16[2, 12, 512, 64], v: bf16[2, 12, 512, 64], "
+      "w: bf16[768, 768]) {\n"
+      "  h = matmul(softmax(matmul(q, k, transpose_b=true)), v)\n";
+  const std::string joined = "matmul(reshape(transpose(h, [0, 2, 1, 3]), [1024, 768]), w)";
+  CHECK(writes(planned(attention + "  return " + joined)) ==
+        "bf16[2, 512, 12, 64] | bf16[1024, 768]");
+  // The graph returns the heads, or another kernel reads them as they are.
+  CHECK(writes(planned(attention + "  return h, " + joined)) ==
+        "bf16[2, 12, 512, 64] | bf16[1024, 768]");
+  // Heads that stay apart are strided as they are.
+  CHECK(writes(planned(attention + "  u = reshape(w, [12, 64, 768])\n"
+                                   "  return matmul(transpose(h, [1, 0, 2, 3]), "
+                                   "reshape(u, [12, 1, 64, 768]))")) ==
+        "bf16[2, 12, 512, 64] | bf16[12, 2, 512, 768]");
+}
+
+TEST_CASE("memory: views without strides, of several kinds") {
+  const std::string inputs =
+      "x: f16[8, 6, 640, 32], a: f16[32, 40], c: f16[40, 24], d: f16[6, 320, 24]) {\n"
+      "  h = relu(matmul(x, a))\n";
+  // No stride gives K, the rows of a matrix, and the rows of all matrices.
+  CHECK(writes(planned(inputs + "  return matmul(reshape(transpose(h, [1, 2, 0, 3]), "
+                                "[6, 640, 320]), d)")) == "f16[6, 640, 8, 40] | f16[6, 640, 24]");
+  CHECK(writes(planned(inputs + "  return matmul(reshape(transpose(h, [0, 2, 1, 3]), "
+                                "[8, 3840, 40]), c)")) == "f16[8, 640, 6, 40] | f16[8, 3840, 24]");
+  CHECK(writes(planned(inputs + "  i = reshape(h, [8, 6, 4, 160, 40])\n"
+                                "  return matmul(transpose(i, [2, 0, 1, 3, 4]), c)")) ==
+        "f16[4, 8, 6, 160, 40] | f16[4, 8, 6, 160, 24]");
+}
