@@ -10,6 +10,7 @@
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
+#include "src/support/gpu_arch.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -123,6 +124,7 @@ void Lowering::describe_tensors() {
   module_.name = graph_.name();
   module_.family = spelling(target_.family).str();
   module_.arch = target_.arch();
+  module_.overlaps = arch_of(module_.arch).capability >= kOverlappingLaunches;
   for (const std::string& dim : graph_.dim_names()) module_.dims.push_back({dim, 0, INT64_MAX});
   for (const Dim& dim : graph_.requirements()) module_.requirements.push_back(dim_expr(dim));
   for (const GraphOutput& output : graph_.outputs())
@@ -370,7 +372,8 @@ LoweredPlan Lowering::run() {
     if (needs_guard(schedules_[index].front())) add_guard(index);
   }
   for (Kernel& kernel : beside_) kernels_.push_back(std::move(kernel));
-  for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));
+  for (const Kernel& kernel : kernels_)
+    module_.kernels.push_back(emit_kernel(kernel, module_.overlaps));
   return {std::move(kernels_), std::move(module_)};
 }
 
@@ -379,7 +382,7 @@ KernelCode Lowering::run_one(size_t index) {
   place_inputs();
   place_writes();
   for (size_t each = 0; each < groups_.size(); ++each) place_meetings(each);
-  return emit_kernel(build_group(index));
+  return emit_kernel(build_group(index), module_.overlaps);
 }
 
 } // namespace

@@ -41,7 +41,7 @@ enum FunctionAttribute : int {
   kMaxDynamicSharedBytes = 8,
 };
 
-enum LaunchAttributeId : int { kClusterDimension = 4 };
+enum LaunchAttributeId : int { kClusterDimension = 4, kProgrammaticSerialization = 6 };
 
 struct LaunchAttribute {
   LaunchAttributeId id;
@@ -49,6 +49,7 @@ struct LaunchAttribute {
   union {
     char bytes[64];
     unsigned cluster[3];
+    int serialization_is_programmatic;
   } value;
 };
 static_assert(sizeof(LaunchAttribute) == 72);

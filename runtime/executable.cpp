@@ -92,6 +92,9 @@ llvm::Expected<const driver_api::Functions*> Executable::driver_locked() {
   return driver;
 }
 
+/// Earlier drivers capture no launches that overlap.
+constexpr int kLeastOverlappingDriver = 12030;
+
 llvm::Expected<Executable::DeviceState>
 Executable::describe_device(driver_api::Device device) const {
   llvm::Expected<DeviceProperties> properties = device_properties(*driver_.load(), device);
@@ -106,6 +109,11 @@ Executable::describe_device(driver_api::Device device) const {
   state.device = device;
   state.name = properties->name;
   state.max_shared_bytes = properties->max_shared_bytes;
+  int driver_version = 0;
+  if (llvm::Error error = call(*driver_.load(), driver_.load()->driver_version, &driver_version))
+    return error;
+  state.overlaps =
+      module_.overlaps && gpu >= kOverlappingLaunches && driver_version >= kLeastOverlappingDriver;
   state.variants.resize(plan_.variants.size());
   return state;
 }
@@ -197,6 +205,7 @@ llvm::Error Executable::ready_variant(DeviceState& device, uint32_t v,
                *kernel, device.device))
     return error;
   loaded.shared_limit = wanted;
+  loaded.overlaps = device.overlaps;
 
   // CUDA loads lazily by default. If the first launch loaded the kernel, it would break a graph
   // capture.

@@ -16,6 +16,7 @@ struct Executable::DeviceState {
   driver_api::Device device = 0;
   std::string name;
   int64_t max_shared_bytes = 0; ///< for a block
+  bool overlaps = false;        ///< launches may; see LoadedVariant
   std::vector<LoadedVariant> variants;
   std::vector<std::vector<IntRange>> boxes; ///< prepared sizes: one interval per named dim
 

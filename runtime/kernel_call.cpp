@@ -107,6 +107,7 @@ llvm::Error KernelCall::bind(const driver_api::Functions& driver, const BoundVar
                                 maps[i]))
       return error;
   function = loaded.function;
+  overlaps = loaded.overlaps;
   variant = &bound;
   return llvm::Error::success();
 }
@@ -115,12 +116,11 @@ llvm::Error KernelCall::enqueue(const driver_api::Functions& driver, Stream stre
   if (!variant) return llvm::Error::success();
   driver_api::LaunchConfig shape = config;
   shape.stream = stream;
-  driver_api::LaunchAttribute attribute = {};
-  if (has_clusters(*variant)) {
-    attribute = cluster_attribute(*variant);
-    shape.attributes = &attribute;
-    shape.num_attributes = 1;
-  }
+  driver_api::LaunchAttribute attributes[2];
+  shape.attributes = attributes;
+  shape.num_attributes = 0;
+  if (has_clusters(*variant)) attributes[shape.num_attributes++] = cluster_attribute(*variant);
+  if (overlaps) attributes[shape.num_attributes++] = overlap_attribute();
   void* pointers[kMaxArguments]; // filled only as far as the arguments go
   for (size_t i = 0; i < values.size(); ++i) pointers[i] = const_cast<uint64_t*>(&values[i]);
   for (size_t i = 0; i < maps.size(); ++i)

@@ -17,6 +17,7 @@ struct LoadedVariant {
   driver_api::Function function = nullptr; ///< null: not among the prepared variants
   int64_t shared_limit = 0;                ///< dynamic shared memory the attribute allows
   int64_t most_clusters = INT64_MAX;       ///< that run at once, of a variant with clusters
+  bool overlaps = false;                   ///< its blocks may start while the kernel before it runs
 
   bool operator==(const LoadedVariant&) const = default;
 };
@@ -25,6 +26,7 @@ struct KernelCall {
   const BoundVariant* variant = nullptr; ///< null: a tensor without elements, and nothing to launch
   driver_api::Function function = nullptr;
   driver_api::LaunchConfig config = {}; ///< without its stream and attributes
+  bool overlaps = false;                ///< see LoadedVariant
   std::vector<uint64_t> values;         ///< of the arguments
   std::vector<driver_api::TensorMap> maps;
 
@@ -42,6 +44,14 @@ struct KernelCall {
 /// Whether the blocks of a launch are in clusters of several.
 inline bool has_clusters(const BoundVariant& variant) {
   return variant.cluster != std::array<unsigned, 3>{1, 1, 1};
+}
+
+/// The attribute of a launch whose blocks may start while the kernel before it runs.
+inline driver_api::LaunchAttribute overlap_attribute() {
+  driver_api::LaunchAttribute attribute = {};
+  attribute.id = driver_api::kProgrammaticSerialization;
+  attribute.value.serialization_is_programmatic = 1;
+  return attribute;
 }
 
 /// The attribute of a launch whose blocks are in the variant's clusters.

@@ -16,8 +16,9 @@ namespace {
 
 class KernelEmitter {
 public:
-  explicit KernelEmitter(const Kernel& kernel)
-      : kernel_(kernel), spell_(kernel), numbers_(kernel), names_(spell_.parameters()) {}
+  KernelEmitter(const Kernel& kernel, bool overlaps)
+      : kernel_(kernel), overlaps_(overlaps), spell_(kernel), numbers_(kernel),
+        names_(spell_.parameters()) {}
 
   KernelCode run();
 
@@ -35,6 +36,7 @@ private:
   std::vector<Argument> arguments(size_t v) const;
 
   const Kernel& kernel_;
+  const bool overlaps_;
   const CodeSpelling spell_;
   const VariantNumbers numbers_;
   const std::vector<std::string>& names_; ///< names of the parameters
@@ -98,6 +100,7 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
     values.push_back((is_map ? "&" : "") + names_[k]);
   }
   write_list(out, name + "(", declared, ") {");
+  if (overlaps_) out.line("  ptx::wait_for_kernels_before();");
   write_list(out, fmt::format("  {}<Kernel<V{}>>({{", spelling(s.skeleton).str(), v), values,
              "});");
   out.line("}}");
@@ -113,6 +116,7 @@ bool is_of_reduction(const Stage& stage) {
 
 std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
+  if (overlaps_) names.push_back("ptx/overlap.cuh");
   const auto reduces = [](const TileBody& body) {
     return llvm::any_of(body.stages, is_of_reduction);
   };
@@ -206,6 +210,8 @@ KernelCode KernelEmitter::run() {
 
 } // namespace
 
-KernelCode emit_kernel(const Kernel& kernel) { return KernelEmitter(kernel).run(); }
+KernelCode emit_kernel(const Kernel& kernel, bool overlaps) {
+  return KernelEmitter(kernel, overlaps).run();
+}
 
 } // namespace ingot

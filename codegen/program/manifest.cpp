@@ -172,6 +172,7 @@ std::string write_manifest(const Module& module, const CodeFacts& code) {
       json.attribute("name", module.name);
       json.attribute("family", module.family);
       json.attribute("arch", module.arch);
+      if (module.overlaps) json.attribute("overlaps", true);
       write_code(json, code);
       write_dims(json, module);
       write_requirements(json, module);

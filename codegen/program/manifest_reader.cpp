@@ -272,8 +272,9 @@ bool read_manifest(const Value& json, Manifest& out, Path path) {
   ObjectMapper object(json, path);
   Module& module = out.module;
   if (!object || !object.map("name", module.name) || !object.map("family", module.family) ||
-      !object.map("arch", module.arch) || !object.map("code", out.code) ||
-      !object.map("dims", module.dims) || !object.mapOptional("at_least_0", module.requirements) ||
+      !object.map("arch", module.arch) || !object.mapOptional("overlaps", module.overlaps) ||
+      !object.map("code", out.code) || !object.map("dims", module.dims) ||
+      !object.mapOptional("at_least_0", module.requirements) ||
       !object.map("inputs", module.inputs) || !object.map("params", module.params) ||
       !object.map("outputs", module.outputs) || !object.map("kernels", module.kernels))
     return false;

@@ -146,9 +146,10 @@ struct DimInfo {
 
 /// All data needed to compile and launch one graph. It has no pointer into the graph.
 struct Module {
-  std::string name;   ///< the name of the graph
-  std::string family; ///< sm_80
-  std::string arch;   ///< the architecture of the machine code: sm_80, sm_90
+  std::string name;      ///< the name of the graph
+  std::string family;    ///< sm_80
+  std::string arch;      ///< the architecture of the machine code: sm_80, sm_90
+  bool overlaps = false; ///< a kernel's blocks may start while the kernel before it runs
   std::vector<DimInfo> dims;
   std::vector<Expr> requirements; ///< expressions that must be at least 0 in every launch
   std::vector<TensorInfo> inputs;

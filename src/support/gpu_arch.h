@@ -16,6 +16,9 @@ struct ComputeCapability {
   auto operator<=>(const ComputeCapability&) const = default;
 };
 
+/// The first GPUs that start a kernel's blocks while the kernel before it runs.
+inline constexpr ComputeCapability kOverlappingLaunches = {9, 0};
+
 /// An architecture such as "sm_90a": a compute capability, and whether its code runs only there.
 struct GpuArch {
   ComputeCapability capability;

@@ -53,6 +53,8 @@ Result launch(const LaunchConfig* config, Function function, void** params, void
     const LaunchAttribute& attribute = config->attributes[i];
     if (attribute.id == kClusterDimension)
       for (int axis = 0; axis < 3; ++axis) record.cluster[axis] = attribute.value.cluster[axis];
+    if (attribute.id == kProgrammaticSerialization)
+      record.overlaps = attribute.value.serialization_is_programmatic != 0;
   }
   for (size_t i = 0; i < fake->num_arguments; ++i) {
     uint64_t value = 0;
@@ -94,6 +96,10 @@ void fill_device_table(Functions& f) {
   f.device_attribute = device_attribute;
   f.device_memory = [](size_t* bytes, Device) {
     *bytes = size_t(1) << 30;
+    return kSuccess;
+  };
+  f.driver_version = [](int* version) {
+    *version = fake->driver_version;
     return kSuccess;
   };
   f.context_device = [](Device* device) {

@@ -17,6 +17,7 @@ struct FakeLaunch {
   unsigned shared_bytes = 0;
   std::vector<uint64_t> arguments; ///< as many as FakeDriver::num_arguments says
   std::array<unsigned, 3> cluster = {1, 1, 1};
+  bool overlaps = false; ///< its blocks may start while the kernel before it runs
   driver_api::Stream stream = nullptr;
 };
 
@@ -32,6 +33,7 @@ public:
   int device = 0; ///< of the current context; negative: no context
   std::string name = "Fake A100";
   int compute_major = 8, compute_minor = 0;
+  int driver_version = 13000;
   int num_sms = 108;
   int max_shared_bytes = 166912;
   int static_shared_bytes = 0;

@@ -61,6 +61,7 @@ Module sample_module() {
   Module module;
   module.name = "sample";
   module.family = module.arch = "sm_80";
+  module.overlaps = true;
   module.dims = {{"m", 1, 1 << 20}};
   module.requirements = {Expr::symbol("m") - 1};
   module.inputs = {{"x", DType::f32, {m, 64}, 4}};

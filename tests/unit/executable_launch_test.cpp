@@ -126,6 +126,31 @@ TEST_CASE("executable: a launch carries the size of clusters") {
   CHECK(f.driver.launches[0].cluster == std::array<unsigned, 3>{1, 1, 1});
 }
 
+TEST_CASE("executable: blocks start while the kernel before runs, where code and driver allow it") {
+  Module module = small_module();
+  module.arch = "sm_90";
+  module.overlaps = true;
+  module.kernels[0].variants[0].launch.cluster = {2, 1, 1};
+  int driver_version = 13000;
+  bool overlaps = false;
+  SUBCASE("all do") { overlaps = true; }
+  SUBCASE("the code does not wait") { module.overlaps = false; }
+  SUBCASE("an earlier GPU") { module.arch = "sm_80"; }
+  SUBCASE("an earlier driver") { driver_version = 12020; }
+  const bool is_early = module.arch == "sm_80";
+  SmallExecutable f(std::move(module));
+  f.driver.compute_major = is_early ? 8 : 9;
+  f.driver.driver_version = driver_version;
+  REQUIRE(f.prepare(1, 1000) == "");
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches[0].overlaps == overlaps);
+  CHECK(f.driver.launches[0].cluster == std::array<unsigned, 3>{2, 1, 1});
+  f.set_m(301); // a variant without clusters
+  REQUIRE(f.launch() == "");
+  CHECK(f.driver.launches.back().overlaps == overlaps);
+  CHECK(f.driver.launches.back().cluster == std::array<unsigned, 3>{1, 1, 1});
+}
+
 TEST_CASE("executable: a launch starts no more clusters than run at once") {
   Module module = small_module();
   module.kernels[0].variants[0].launch.cluster = {2, 1, 1};

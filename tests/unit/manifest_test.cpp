@@ -38,9 +38,20 @@ TEST_CASE("manifest: a manifest that is read back writes the same text") {
   CHECK(module.dims[0].most == 1 << 20);
   CHECK(module.kernels[0].variants[0].when[0].number == 16);
   CHECK(module.kernels[0].variants[1].launch.cluster[0] == 2);
+  CHECK(module.overlaps);
   CHECK(module.prepare.steps[0].kernel == 1);
   CHECK(module.launch.steps[0].kernel == 0);
   CHECK(manifest->code.entries.at("sample_main_general").spill_bytes == 8);
+}
+
+TEST_CASE("manifest: launches do not overlap where the text does not say so") {
+  Module module = ingot::testing::sample_module();
+  module.overlaps = false;
+  const std::string text = write_manifest(module, ingot::testing::sample_code());
+  CHECK(text.find("overlaps") == std::string::npos);
+  auto manifest = parse_manifest(text);
+  REQUIRE(bool(manifest));
+  CHECK(!manifest->module.overlaps);
 }
 
 TEST_CASE("manifest: an unbounded dimension has no upper bound in the text") {

@@ -1,4 +1,5 @@
 #include "kernels/specialised.cuh"
+#include "ptx/overlap.cuh"
 #include "tile/reduce_stages.cuh"
 #include "tile/wgmma_mainloop.cuh"
 #include "tile/mapped.cuh"
@@ -10,7 +11,7 @@
 //   v12 = add(v10, 1); v13 = div(1, v12); v14 = mul(v8, v13); v16 = add(v14, v15)
 //   v18, v19 = moments(v17, axes=[2]); v22 = sub(v17, v21); v24 = add(v19, 1e-05); v25 = rsqrt(v24)
 //   v29 = mul(v22, v28); v31 = mul(v29, v30); v34 = add(v31, v33)
-namespace product_moments_302e62145622cc33 {
+namespace product_moments_ba3b2744e7941d12 {
 using namespace ingot;
 
 struct Params {
@@ -103,10 +104,11 @@ struct V0 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_302e62145622cc33_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_ba3b2744e7941d12_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
 }
 
@@ -121,10 +123,11 @@ struct V1 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_302e62145622cc33_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_ba3b2744e7941d12_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
 }
 
@@ -139,10 +142,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_302e62145622cc33_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_ba3b2744e7941d12_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_302e62145622cc33
+} // namespace product_moments_ba3b2744e7941d12
 

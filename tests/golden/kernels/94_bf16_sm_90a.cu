@@ -1,4 +1,5 @@
 #include "kernels/specialised.cuh"
+#include "ptx/overlap.cuh"
 #include "tile/reduce_stages.cuh"
 #include "tile/wgmma_mainloop.cuh"
 #include "tile/mapped.cuh"
@@ -11,7 +12,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_9d2ab257d3274b63 {
+namespace product_moments_fee735edd7c21ac9 {
 using namespace ingot;
 
 struct Params {
@@ -107,10 +108,11 @@ struct V0 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_9d2ab257d3274b63_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_fee735edd7c21ac9_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
 }
 
@@ -125,10 +127,11 @@ struct V1 {
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_9d2ab257d3274b63_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_fee735edd7c21ac9_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
 }
 
@@ -143,10 +146,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_9d2ab257d3274b63_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_fee735edd7c21ac9_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_9d2ab257d3274b63
+} // namespace product_moments_fee735edd7c21ac9
 

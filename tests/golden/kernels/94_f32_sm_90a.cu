@@ -1,4 +1,5 @@
 #include "kernels/held.cuh"
+#include "ptx/overlap.cuh"
 #include "kernels/specialised.cuh"
 #include "tile/reduce_stages.cuh"
 #include "tile/wgmma_halves_mainloop.cuh"
@@ -8,7 +9,7 @@
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
 //   v7 = add(b, bias)
-namespace rows_8c80e71f62dd345c {
+namespace rows_5624213cda3885a0 {
 using namespace ingot;
 
 struct Params {
@@ -47,7 +48,8 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_8c80e71f62dd345c_v0(const f32* in0, const f32* in1, f32* out0) {
+rows_5624213cda3885a0_v0(const f32* in0, const f32* in1, f32* out0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V0>>({in0, in1, out0});
 }
 
@@ -58,11 +60,12 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
+rows_5624213cda3885a0_v1(const f32* in0, const f32* in1, f32* out0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V1>>({in0, in1, out0});
 }
 
-} // namespace rows_8c80e71f62dd345c
+} // namespace rows_5624213cda3885a0
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1
 //   v6 = matmul(x, w, transpose_b=true); h = add(v6, v8); v11 = maximum(h, -1)
@@ -70,7 +73,7 @@ rows_8c80e71f62dd345c_v1(const f32* in0, const f32* in1, f32* out0) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_6a033ee21afec45c {
+namespace product_moments_4e13e2b92daca22d {
 using namespace ingot;
 
 struct Params {
@@ -162,8 +165,9 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_6a033ee21afec45c_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_4e13e2b92daca22d_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
@@ -177,15 +181,16 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_6a033ee21afec45c_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_4e13e2b92daca22d_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_6a033ee21afec45c
+} // namespace product_moments_4e13e2b92daca22d
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_packed_a
-namespace packed_a8909524fa83bd9c {
+namespace packed_465c173e6377f66e {
 using namespace ingot;
 
 struct Params {
@@ -211,7 +216,8 @@ struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
 extern "C" __global__ void __launch_bounds__(256, 2)
-packed_a8909524fa83bd9c_v0(const f32* in0, u8* packed0, i64 rows) {
+packed_465c173e6377f66e_v0(const f32* in0, u8* packed0, i64 rows) {
+  ptx::wait_for_kernels_before();
   packing_rows<Kernel<V0>>({in0, packed0, rows});
 }
 
@@ -220,11 +226,12 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_a8909524fa83bd9c_v1(const f32* in0, u8* packed0, i64 rows) {
+packed_465c173e6377f66e_v1(const f32* in0, u8* packed0, i64 rows) {
+  ptx::wait_for_kernels_before();
   packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_a8909524fa83bd9c
+} // namespace packed_465c173e6377f66e
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1_guard
 //   v6 = matmul(x, w, transpose_b=true); h = add(v6, v8); v11 = maximum(h, -1)
@@ -232,7 +239,7 @@ packed_a8909524fa83bd9c_v1(const f32* in0, u8* packed0, i64 rows) {
 //   v18 = add(v17, 2); v19 = div(v17, v18); v20 = mul(v13, v19); v22, v23 = moments(v21, axes=[2])
 //   v26 = sub(v21, v25); v28 = add(v23, 1e-05); v29 = rsqrt(v28); v33 = mul(v26, v32)
 //   v35 = mul(v33, v34); v38 = add(v35, v37)
-namespace product_moments_6ff831d8c6d43dd7 {
+namespace product_moments_2b49fbd90f3b5b2e {
 using namespace ingot;
 
 struct Params {
@@ -321,8 +328,9 @@ struct V0 {
                        kGroupRows = 8, kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_6ff831d8c6d43dd7_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_2b49fbd90f3b5b2e_v0(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V0>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
@@ -335,10 +343,11 @@ struct V1 {
                        kGroupRows = 8, kStepN = 128;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_6ff831d8c6d43dd7_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
+product_moments_2b49fbd90f3b5b2e_v1(const f32* in0, const f32* in1, const f32* in2, const f32* in3,
                                     const f32* in4, f32* out0, u8* packed0, u8* packed1) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V1>>({in0, in1, in2, in3, in4, out0, packed0, packed1});
 }
 
-} // namespace product_moments_6ff831d8c6d43dd7
+} // namespace product_moments_2b49fbd90f3b5b2e
 

@@ -1,4 +1,5 @@
 #include "kernels/specialised.cuh"
+#include "ptx/overlap.cuh"
 #include "tile/wgmma_mainloop.cuh"
 #include "tile/mapped.cuh"
 #include "kernels/held.cuh"
@@ -6,7 +7,7 @@
 
 // batched_matrix_multiplication_0
 //   v2 = matmul(a, b)
-namespace product_30d7662d42532e07 {
+namespace product_ad1cae013fd7c34e {
 using namespace ingot;
 
 struct Params {
@@ -61,9 +62,10 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_30d7662d42532e07_v0(const bf16* in0, const bf16* in1, bf16* out0,
+product_ad1cae013fd7c34e_v0(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, out0, &map0, &map1});
 }
 
@@ -78,9 +80,10 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_30d7662d42532e07_v1(const bf16* in0, const bf16* in1, bf16* out0,
+product_ad1cae013fd7c34e_v1(const bf16* in0, const bf16* in1, bf16* out0,
                             const __grid_constant__ TensorMap map0,
                             const __grid_constant__ TensorMap map1) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, out0, &map0, &map1});
 }
 
@@ -95,9 +98,10 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_30d7662d42532e07_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+product_ad1cae013fd7c34e_v2(const bf16* in0, const bf16* in1, bf16* out0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, out0, nullptr, nullptr});
 }
 
-} // namespace product_30d7662d42532e07
+} // namespace product_ad1cae013fd7c34e
 

@@ -1,4 +1,5 @@
 #include "kernels/specialised.cuh"
+#include "ptx/overlap.cuh"
 #include "tile/wgmma_mainloop.cuh"
 #include "tile/wgmma_pair.cuh"
 #include "tile/mapped.cuh"
@@ -9,7 +10,7 @@
 // gated_0
 //   v3 = matmul(x, gate, transpose_b=true); v4 = neg(v3); v5 = exp(v4); v7 = add(v5, 1)
 //   v8 = div(1, v7); v9 = mul(v3, v8); v10 = matmul(x, up, transpose_b=true); v11 = mul(v10, v9)
-namespace products_a1bcc1198c19ec4e {
+namespace products_1e594770091cda0d {
 using namespace ingot;
 
 struct Params {
@@ -95,10 +96,11 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_a1bcc1198c19ec4e_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_1e594770091cda0d_v0(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, in2, out0, &map0, &map1, &map2, d0});
 }
 
@@ -113,10 +115,11 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-products_a1bcc1198c19ec4e_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_1e594770091cda0d_v1(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              const __grid_constant__ TensorMap map0,
                              const __grid_constant__ TensorMap map1,
                              const __grid_constant__ TensorMap map2, i64 d0) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, in2, out0, &map0, &map1, &map2, d0});
 }
 
@@ -131,10 +134,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-products_a1bcc1198c19ec4e_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
+products_1e594770091cda0d_v2(const bf16* in0, const bf16* in1, const bf16* in2, bf16* out0,
                              i64 d0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, in2, out0, nullptr, nullptr, nullptr, d0});
 }
 
-} // namespace products_a1bcc1198c19ec4e
+} // namespace products_1e594770091cda0d
 

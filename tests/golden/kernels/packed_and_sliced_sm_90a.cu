@@ -1,4 +1,5 @@
 #include "kernels/specialised.cuh"
+#include "ptx/overlap.cuh"
 #include "tile/wgmma_mainloop.cuh"
 #include "tile/mapped.cuh"
 #include "kernels/held.cuh"
@@ -9,7 +10,7 @@
 
 // mixed_0
 //   v4 = matmul(x, v3)
-namespace product_a2eaab1c4ddb26c3 {
+namespace product_790798e88d080ca3 {
 using namespace ingot;
 
 struct Params {
@@ -64,8 +65,9 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_a2eaab1c4ddb26c3_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_790798e88d080ca3_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, out0, packed0, &map0});
 }
 
@@ -80,8 +82,9 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_a2eaab1c4ddb26c3_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_790798e88d080ca3_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
+  ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, out0, packed0, &map0});
 }
 
@@ -96,14 +99,15 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_a2eaab1c4ddb26c3_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+product_790798e88d080ca3_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+  ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, out0, packed0, nullptr});
 }
 
-} // namespace product_a2eaab1c4ddb26c3
+} // namespace product_790798e88d080ca3
 
 // mixed_0_packed_a
-namespace packed_e06178139d99a8fe {
+namespace packed_5d409d7d86ee8cdc {
 using namespace ingot;
 
 struct Params {
@@ -129,7 +133,8 @@ struct V0 {
   static constexpr int kVec = 4, kPerRow = 256;
 };
 extern "C" __global__ void __launch_bounds__(256, 2)
-packed_e06178139d99a8fe_v0(const bf16* in0, u8* packed0, i64 rows) {
+packed_5d409d7d86ee8cdc_v0(const bf16* in0, u8* packed0, i64 rows) {
+  ptx::wait_for_kernels_before();
   packing_rows<Kernel<V0>>({in0, packed0, rows});
 }
 
@@ -138,9 +143,10 @@ struct V1 {
   static constexpr int kVec = 1, kPerRow = 32;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-packed_e06178139d99a8fe_v1(const bf16* in0, u8* packed0, i64 rows) {
+packed_5d409d7d86ee8cdc_v1(const bf16* in0, u8* packed0, i64 rows) {
+  ptx::wait_for_kernels_before();
   packing_tiles<Kernel<V1>>({in0, packed0, rows});
 }
 
-} // namespace packed_e06178139d99a8fe
+} // namespace packed_5d409d7d86ee8cdc
 

@@ -1,10 +1,11 @@
 #include "kernels/kept.cuh"
+#include "ptx/overlap.cuh"
 #include "tile/reduce_stages.cuh"
 #include "kernels/streamed.cuh"
 
 // softmax_long_rows_0
 //   v1, v2 = max_sumexp(x, axes=[1]); v6 = sub(x, v5); v7 = exp(v6); v9 = div(v7, v8)
-namespace rows_max_sumexp_2365f4044720243d {
+namespace rows_max_sumexp_f4a2d8d8fb0bfddc {
 using namespace ingot;
 
 struct Params {
@@ -60,7 +61,8 @@ struct V0 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
 extern "C" __global__ void __launch_bounds__(512, 1)
-rows_max_sumexp_2365f4044720243d_v0(const f32* in0, f32* out0) {
+rows_max_sumexp_f4a2d8d8fb0bfddc_v0(const f32* in0, f32* out0) {
+  ptx::wait_for_kernels_before();
   kept<Kernel<V0>>({in0, out0});
 }
 
@@ -71,9 +73,10 @@ struct V1 {
   static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 393216;
 };
 extern "C" __global__ void __launch_bounds__(512, 2)
-rows_max_sumexp_2365f4044720243d_v1(const f32* in0, f32* out0) {
+rows_max_sumexp_f4a2d8d8fb0bfddc_v1(const f32* in0, f32* out0) {
+  ptx::wait_for_kernels_before();
   streamed<Kernel<V1>>({in0, out0});
 }
 
-} // namespace rows_max_sumexp_2365f4044720243d
+} // namespace rows_max_sumexp_f4a2d8d8fb0bfddc
 
