@@ -124,8 +124,11 @@ Reason SetJudge::unscheduled(const Group& joined) const {
   const Dim columns = joined.space.extent(joined.domain.columns);
   const int64_t widest = limits_.widest_segment;
   const bool fits = columns.is_fixed() && columns.fixed() <= widest;
-  if (fits || !is_16_bit(graph_.type(graph_.op(matmul.op).operands[0]).dtype))
-    return {"no schedule computes an operand of this product in its kernel", kNoChange};
+  if (fits || !is_16_bit(graph_.type(graph_.op(matmul.op).operands[0]).dtype)) {
+    const auto reason = limits_.obstacle ? limits_.obstacle(joined) : std::nullopt;
+    return {reason ? reason->rule : "no schedule computes an operand of this product in its kernel",
+            kNoChange};
+  }
   return {fmt::format("{} has {} columns: a kernel that computes an operand has a tile of all "
                       "columns of the result",
                       refusals::named(graph_, matmul.op), columns.text()),
