@@ -67,7 +67,10 @@ class Lowering {
 public:
   explicit Lowering(const ScheduledPlan& plan)
       : graph_(plan.graph), groups_(plan.plan.groups), target_(plan.target),
-        outlines_(plan.outlines), schedules_(plan.schedules.begin(), plan.schedules.end()) {}
+        outlines_(plan.outlines), schedules_(plan.schedules.begin(), plan.schedules.end()) {
+    module_.arch = target_.arch();
+    module_.overlaps = arch_of(module_.arch).capability >= kOverlappingLaunches;
+  }
 
   LoweredPlan run();
   KernelCode run_one(size_t index);
@@ -123,8 +126,6 @@ TensorInfo tensor_info(const std::string& name, const Type& type) {
 void Lowering::describe_tensors() {
   module_.name = graph_.name();
   module_.family = spelling(target_.family).str();
-  module_.arch = target_.arch();
-  module_.overlaps = arch_of(module_.arch).capability >= kOverlappingLaunches;
   for (const std::string& dim : graph_.dim_names()) module_.dims.push_back({dim, 0, INT64_MAX});
   for (const Dim& dim : graph_.requirements()) module_.requirements.push_back(dim_expr(dim));
   for (const GraphOutput& output : graph_.outputs())
@@ -335,6 +336,7 @@ void Lowering::add_guard(size_t index) {
 
 /// Adds a kernel that no group has, and its step.
 void Lowering::add_beside(Kernel kernel) {
+  kernel.overlaps = module_.overlaps;
   add_step(kernel.program, groups_.size() + beside_.size());
   beside_.push_back(std::move(kernel));
 }
@@ -358,6 +360,7 @@ void Lowering::place_meetings(size_t index) {
 Kernel Lowering::build_group(size_t index) const {
   Kernel kernel = build_kernel(site(index));
   kernel.name = fmt::format("{}_{}", graph_.name(), index);
+  kernel.overlaps = module_.overlaps;
   return kernel;
 }
 
@@ -372,8 +375,7 @@ LoweredPlan Lowering::run() {
     if (needs_guard(schedules_[index].front())) add_guard(index);
   }
   for (Kernel& kernel : beside_) kernels_.push_back(std::move(kernel));
-  for (const Kernel& kernel : kernels_)
-    module_.kernels.push_back(emit_kernel(kernel, module_.overlaps));
+  for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));
   return {std::move(kernels_), std::move(module_)};
 }
 
@@ -382,7 +384,7 @@ KernelCode Lowering::run_one(size_t index) {
   place_inputs();
   place_writes();
   for (size_t each = 0; each < groups_.size(); ++each) place_meetings(each);
-  return emit_kernel(build_group(index), module_.overlaps);
+  return emit_kernel(build_group(index));
 }
 
 } // namespace

@@ -16,9 +16,8 @@ namespace {
 
 class KernelEmitter {
 public:
-  KernelEmitter(const Kernel& kernel, bool overlaps)
-      : kernel_(kernel), overlaps_(overlaps), spell_(kernel), numbers_(kernel),
-        names_(spell_.parameters()) {}
+  explicit KernelEmitter(const Kernel& kernel)
+      : kernel_(kernel), spell_(kernel), numbers_(kernel), names_(spell_.parameters()) {}
 
   KernelCode run();
 
@@ -36,7 +35,6 @@ private:
   std::vector<Argument> arguments(size_t v) const;
 
   const Kernel& kernel_;
-  const bool overlaps_;
   const CodeSpelling spell_;
   const VariantNumbers numbers_;
   const std::vector<std::string>& names_; ///< names of the parameters
@@ -100,7 +98,7 @@ std::string KernelEmitter::entry(size_t v, const std::string& name) const {
     values.push_back((is_map ? "&" : "") + names_[k]);
   }
   write_list(out, name + "(", declared, ") {");
-  if (overlaps_) out.line("  ptx::wait_for_kernels_before();");
+  if (kernel_.overlaps) out.line("  ptx::wait_for_kernels_before();");
   write_list(out, fmt::format("  {}<Kernel<V{}>>({{", spelling(s.skeleton).str(), v), values,
              "});");
   out.line("}}");
@@ -116,7 +114,7 @@ bool is_of_reduction(const Stage& stage) {
 
 std::vector<std::string> KernelEmitter::includes(const Schedule& s) const {
   std::vector<std::string> names = {fmt::format("kernels/{}.cuh", spelling(s.skeleton).str())};
-  if (overlaps_) names.push_back("ptx/overlap.cuh");
+  if (kernel_.overlaps) names.push_back("ptx/overlap.cuh");
   const auto reduces = [](const TileBody& body) {
     return llvm::any_of(body.stages, is_of_reduction);
   };
@@ -210,8 +208,6 @@ KernelCode KernelEmitter::run() {
 
 } // namespace
 
-KernelCode emit_kernel(const Kernel& kernel, bool overlaps) {
-  return KernelEmitter(kernel, overlaps).run();
-}
+KernelCode emit_kernel(const Kernel& kernel) { return KernelEmitter(kernel).run(); }
 
 } // namespace ingot

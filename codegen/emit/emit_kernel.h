@@ -7,8 +7,7 @@
 
 namespace ingot {
 
-/// The same kernel gives the same bytes in every process. `overlaps`: its blocks may start while
-/// the kernel before it runs, so that it waits for that one.
-KernelCode emit_kernel(const Kernel& kernel, bool overlaps);
+/// The same kernel gives the same bytes in every process.
+KernelCode emit_kernel(const Kernel& kernel);
 
 } // namespace ingot

@@ -360,6 +360,7 @@ struct Kernel {
   /// Set if the kernel packs its own A: the parameter with the counters of packed rows.
   std::optional<uint32_t> pack_counters;
   std::vector<Variant> variants; ///< in the order in which a launch tries them
+  bool overlaps = false;         ///< its blocks may start while the kernel before it runs, and wait
   std::string name;              ///< a note: name of the graph and number of the kernel
   std::vector<std::string> ops;  ///< notes
 };

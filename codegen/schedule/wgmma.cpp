@@ -41,9 +41,10 @@ constexpr TileShape kShapesOfHalves[] = {{128, 128, 16, 3}, {128, 128, 16, 2}};
 /// Of two products that share A: a thread has the sums of both.
 constexpr TileShape kShapesOfPairs[] = {
     {128, 128, 16, 4}, {128, 128, 16, 3}, {64, 128, 16, 6}, {64, 128, 16, 4}};
-constexpr TileShape kShapes[] = {
-    {128, 256, 16, 4}, {128, 256, 16, 3}, {128, 128, 32, 5}, {128, 128, 32, 4}, {128, 128, 32, 3},
-    {64, 256, 16, 5},  {64, 256, 16, 4},  {64, 256, 16, 3},  {128, 128, 16, 6}, {128, 128, 16, 4}};
+constexpr TileShape kShapes[] = {{128, 256, 16, 4}, {128, 256, 16, 3}, {128, 128, 32, 5},
+                                 {128, 128, 32, 4}, {128, 128, 32, 3}, {64, 256, 16, 5},
+                                 {64, 256, 16, 4},  {64, 256, 16, 3},  {128, 128, 16, 6},
+                                 {128, 128, 16, 4}, {128, 64, 16, 8},  {128, 64, 16, 6}};
 /// Of swapped products: a warp has all rows and 16 columns, so that both warpgroups share a tile.
 constexpr int64_t kSwappedColumns = 16;
 constexpr TileShape kSwappedShapes[] = {

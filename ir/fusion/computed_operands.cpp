@@ -23,7 +23,7 @@ private:
   Outcome join(OpId matmul);
   std::map<OpId, OperandTile> tiles_with(OpId matmul, const OperandTile& tile) const;
   std::optional<Reason> join(OpId matmul, const FoundTile& found, std::vector<int> sets);
-  void part(const OpSet& shared);
+  void split_off(const OpSet& shared);
 
   Partition& partition_;
   const Graph& graph_;
@@ -77,7 +77,11 @@ std::optional<Reason> Computing::join(OpId matmul, const FoundTile& found, std::
   const OperandTile& tile = found.tile;
   llvm::sort(sets);
   OpSet ops = partition_.ops_of(sets);
-  llvm::erase_if(ops, [&](OpId op) { return llvm::is_contained(found.shared, op); });
+  for (const OpSet& shared : found.shared) {
+    if (!std::holds_alternative<Group>(analyze_group(partition_.context_for(shared), shared, {})))
+      return refusals::stored_for_others(graph_, tile.value, shared.back());
+    llvm::erase_if(ops, [&](OpId op) { return llvm::is_contained(shared, op); });
+  }
   if (const auto op = partition_.between(ops, sets)) return refusals::runs_between(graph_, *op);
   std::map<OpId, OperandTile> tiles = tiles_with(matmul, tile);
   for (const auto& [op, other] : tiles)
@@ -98,12 +102,12 @@ std::optional<Reason> Computing::join(OpId matmul, const FoundTile& found, std::
   if (reason) return reason;
   for (const auto& [op, own] : tiles) partition_.compute_operand(op, own);
   partition_.join(ops, sets, partition_.prepared(matmul));
-  if (!found.shared.empty()) part(found.shared);
+  for (const OpSet& shared : found.shared) split_off(shared);
   return std::nullopt;
 }
 
 /// Makes a kernel of ops that others use too.
-void Computing::part(const OpSet& shared) {
+void Computing::split_off(const OpSet& shared) {
   partition_.join(shared, {}, partition_.prepared(shared.front()));
   for (OpId op : shared)
     for (ValueId value : graph_.op(op).results)

@@ -33,7 +33,8 @@ void Layouts::run() {
       const int maker = partition_.maker(matmul, value);
       if (maker == Partition::kNone || maker == partition_.set_of(matmul)) continue;
       const auto view = unstrided(matmul, operand);
-      if (!view || !is_all_read_through(value, *view) || !stores(maker, *view)) continue;
+      if (!view || *view == value || !is_all_read_through(value, *view) || !stores(maker, *view))
+        continue;
       for (OpId user : partition_.users(value))
         if (partition_.needed(user)) partition_.read_stored(user, *view);
     }
@@ -50,45 +51,44 @@ std::vector<ValueId> Layouts::views_of(OpId reader, ValueId operand) const {
 
 /// The sizes of a tensor's dims, and how many elements apart neighbours along each one lie.
 struct Strides {
-  std::vector<int64_t> sizes, steps;
+  std::vector<Dim> sizes, steps;
 };
 
-std::optional<Strides> dense(const Shape& shape) {
-  Strides strides;
-  int64_t step = 1;
-  for (const Dim& dim : llvm::reverse(shape)) {
-    if (!dim.is_fixed()) return std::nullopt;
-    strides.sizes.insert(strides.sizes.begin(), dim.fixed());
-    strides.steps.insert(strides.steps.begin(), step);
-    step *= dim.fixed();
-  }
+Strides dense(const Shape& shape) {
+  Strides strides{{shape.begin(), shape.end()}, std::vector<Dim>(shape.size(), 1)};
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides.steps[dim - 1] = strides.steps[dim] * strides.sizes[dim];
   return strides;
 }
 
-/// The strides of the same elements in another shape; none: it has no strides. The dims of both are
-/// walked from the last one on, and split or joined where their products meet.
+/// The same elements by as few dims as possible, the last one first.
+std::vector<std::pair<Dim, Dim>> joined(const Strides& strides) {
+  std::vector<std::pair<Dim, Dim>> dims; // size and step
+  for (size_t dim = strides.sizes.size(); dim-- > 0;) {
+    const Dim &size = strides.sizes[dim], &step = strides.steps[dim];
+    if (size.is(1)) continue;
+    if (!dims.empty() && dims.back().first * dims.back().second == step)
+      dims.back().first = dims.back().first * size;
+    else
+      dims.emplace_back(size, step);
+  }
+  return dims;
+}
+
+/// The strides of the same elements in another shape; none: it has no strides. Each of its dims is
+/// a part of one dim of the joined ones.
 std::optional<Strides> reshaped(const Strides& from, const Shape& shape) {
-  auto to = dense(shape);
-  if (!to) return std::nullopt;
-  size_t dim = from.sizes.size();
-  int64_t left = 1, step = 1; // of the dim of `from` that is taken apart
-  for (size_t own = to->sizes.size(); own-- > 0;) {
-    int64_t open = to->sizes[own];
-    for (bool is_first = true; open > 1; is_first = false) {
-      while (left == 1) {
-        if (dim == 0) return std::nullopt;
-        left = from.sizes[--dim];
-        const bool follows = is_first || from.steps[dim] == step;
-        if (left > 1 && !follows) return std::nullopt;
-        if (left > 1) step = from.steps[dim];
-      }
-      const int64_t part = std::min(open, left);
-      if (open % part != 0 || left % part != 0) return std::nullopt;
-      if (is_first) to->steps[own] = step;
-      open /= part;
-      left /= part;
-      step *= part;
-    }
+  Strides to = dense(shape);
+  std::vector<std::pair<Dim, Dim>> dims = joined(from);
+  auto left = dims.begin();
+  for (size_t own = shape.size(); own-- > 0;) {
+    if (shape[own].is(1)) continue;
+    while (left != dims.end() && left->first.is(1)) ++left;
+    if (left == dims.end()) return std::nullopt;
+    const auto rest = left->first.divided_by(shape[own]);
+    if (!rest) return std::nullopt;
+    to.steps[own] = left->second;
+    *left = {*rest, left->second * shape[own]};
   }
   return to;
 }
@@ -97,20 +97,20 @@ std::optional<Strides> reshaped(const Strides& from, const Shape& shape) {
 /// more than a permutation of a dense tensor.
 std::optional<ValueId> Layouts::unstrided(OpId reader, ValueId operand) const {
   const std::vector<ValueId> views = views_of(reader, operand);
-  auto strides = dense(graph_.type(views.back()).shape);
-  for (size_t i = views.size() - 1; strides && i-- > 0;) {
+  Strides strides = dense(graph_.type(views.back()).shape);
+  for (size_t i = views.size() - 1; i-- > 0;) {
     const Op& op = graph_.producer(views[i]);
     if (op.kind == OpKind::transpose) {
-      const Strides before = *strides;
+      const Strides before = strides;
       const auto& permutation = graph_.attributes<TransposeAttributes>(op).permutation;
       for (size_t dim = 0; dim < permutation.size(); ++dim) {
-        strides->sizes[dim] = before.sizes[permutation[dim]];
-        strides->steps[dim] = before.steps[permutation[dim]];
+        strides.sizes[dim] = before.sizes[permutation[dim]];
+        strides.steps[dim] = before.steps[permutation[dim]];
       }
     } else if (op.kind == OpKind::reshape) {
-      auto next = reshaped(*strides, graph_.type(views[i]).shape);
+      auto next = reshaped(strides, graph_.type(views[i]).shape);
       if (!next) return views[i + 1];
-      strides = std::move(next);
+      strides = std::move(*next);
     } else {
       return std::nullopt;
     }

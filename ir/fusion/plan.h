@@ -155,9 +155,9 @@ struct Group {
   std::vector<Reduction> reductions; ///< in order
   std::vector<Read> reads;
   std::vector<Write> writes;
-  /// Values that are rounded to their 16-bit type as soon as they are computed. Another kernel
-  /// reads them from memory and computes exp(x - max) / sum from them. The sum must use the same
-  /// rounded numbers, or the errors of large ones do not cancel.
+  /// Values that are rounded to their 16-bit type as soon as they are computed, because another
+  /// kernel reads them from memory and both must use the same numbers: exp(x - max) / sum, whose
+  /// errors would not cancel, and conversions to f32, which may be compared with a maximum.
   std::vector<ValueId> rounded;
   std::optional<ComputedOperand> computed;
 

@@ -188,10 +188,10 @@ Refusal stored_for_others(const Graph& graph, ValueId operand, OpId stored) {
     return refusal(
         fmt::format("{} is stored for other readers, and the product reads the stored tensor",
                     named(graph, stored)),
-        "return it or use it in one place only");
+        kNoChange);
   return refusal(fmt::format("{} is made together with {}, which is stored for other readers",
                              named(graph, operand), named(graph, stored)),
-                 "make them of different inputs");
+                 kNoChange);
 }
 
 Refusal operand_reduced(const Graph& graph, OpId matmul, OpId reduction) {

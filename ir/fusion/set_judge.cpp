@@ -136,13 +136,13 @@ Reason SetJudge::unscheduled(const Group& joined) const {
 }
 
 std::optional<Reason> SetJudge::slower(const Group& joined, ValueId value, llvm::ArrayRef<int> sets,
-                                       const OpSet& shared) const {
+                                       llvm::ArrayRef<OpSet> shared) const {
   if (!limits_.seconds) return std::nullopt;
   auto together = limits_.seconds(joined);
   if (!together) return unscheduled(joined);
-  if (!shared.empty()) {
-    const auto beside = seconds(shared);
-    if (!beside) return refusals::stored_for_others(graph_, value, shared.back());
+  for (const OpSet& ops : shared) {
+    const auto beside = seconds(ops);
+    if (!beside) return refusals::stored_for_others(graph_, value, ops.back());
     *together += *beside;
   }
   double apart = 0;

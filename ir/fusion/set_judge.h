@@ -24,9 +24,9 @@ public:
   /// machine has no schedule for it.
   std::optional<double> seconds(const OpSet& ops) const;
   /// The reason why `sets` should stay kernels of their own; none: as `joined`, which computes
-  /// `value` where it is multiplied, and a kernel of their ops `shared`, they take less time.
+  /// `value` where it is multiplied, and a kernel for each of `shared`, they take less time.
   std::optional<Reason> slower(const Group& joined, ValueId value, llvm::ArrayRef<int> sets,
-                               const OpSet& shared) const;
+                               llvm::ArrayRef<OpSet> shared) const;
   /// The reason against one kernel for `group`: it exceeds the limits of a kernel, would be slower
   /// than two, or, if it is judged, cannot run on the machine with all the stores that it would
   /// have now. Empty: there is none. A single op has no other kernel to be in.

@@ -30,17 +30,6 @@ double points(const Group& group) {
   return most;
 }
 
-/// The tensors whose elements the mainloops fetch: these must have the operand's type.
-std::set<ValueId> fetched(const FusionPlan& plan) {
-  std::set<ValueId> result;
-  for (const Group& group : plan.groups)
-    for (const Group* part : parts_of(group))
-      for (const Matmul& matmul : part->matmuls)
-        for (const MatmulOperand& operand : matmul.operands)
-          result.insert(part->reads[operand.read].access.value);
-  return result;
-}
-
 void widen_vectors(Graph& graph, const FusionPlan& plan) {
   std::map<ValueId, double> largest;  // kernel around a value
   std::map<ValueId, double> partials; // points of the kernel that stores partial results
@@ -108,7 +97,26 @@ std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan, 
   return result;
 }
 
+/// The values that casts of the kernel convert. Other kernels read their conversions from memory
+/// too, where these are stored as they are.
+std::set<ValueId> converted(const Graph& graph, const Group& group) {
+  std::set<ValueId> result;
+  for (OpId op : group.ops)
+    if (graph.op(op).kind == OpKind::cast) result.insert(root_of(graph, graph.op(op).operands[0]));
+  return result;
+}
+
 } // namespace
+
+std::set<ValueId> fetched(const FusionPlan& plan) {
+  std::set<ValueId> result;
+  for (const Group& group : plan.groups)
+    for (const Group* part : parts_of(group))
+      for (const Matmul& matmul : part->matmuls)
+        for (const MatmulOperand& operand : matmul.operands)
+          result.insert(part->reads[operand.read].access.value);
+  return result;
+}
 
 void choose_storage(Graph& graph, FusionPlan& plan) {
   widen_vectors(graph, plan);
@@ -118,6 +126,8 @@ void choose_storage(Graph& graph, FusionPlan& plan) {
       if (reduction.global && graph.op(reduction.op).kind == OpKind::max_sumexp)
         exponents.merge(computed_for(graph, group, reduction.op));
     group.rounded = read_elsewhere(graph, plan, group, exponents);
+    for (ValueId value : read_elsewhere(graph, plan, group, converted(graph, group)))
+      if (!llvm::is_contained(group.rounded, value)) group.rounded.push_back(value);
   }
 }
 

@@ -5,7 +5,12 @@
 
 #include "ir/fusion/plan.h"
 
+#include <set>
+
 namespace ingot {
+
+/// The tensors whose elements the mainloops fetch: these must have the operand's type.
+std::set<ValueId> fetched(const FusionPlan& plan);
 
 /// Keeps f32 in memory for intermediates of lower order than the kernels that write or read them:
 /// statistics, row and column vectors. (Batch statistics that were stored as bf16 cost 1.2 times

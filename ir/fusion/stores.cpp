@@ -5,6 +5,7 @@
 #include "ir/fusion/boundaries.h"
 #include "ir/fusion/refusals.h"
 #include "ir/fusion/set_judge.h"
+#include "ir/fusion/storage.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -321,23 +322,25 @@ std::optional<ValueId> before_conversions(const Graph& graph, ValueId value) {
   return from;
 }
 
+/// True if the group computes the op at its own points, and no tile of it does.
+bool is_made_behind_tiles(const Group& group, OpId op) {
+  return llvm::is_contained(group.ops, op) &&
+         llvm::none_of(tiles_of(group),
+                       [&](const Group* tile) { return llvm::is_contained(tile->ops, op); });
+}
+
 /// Values that a kernel converts from 16 bits are stored as they were. Their readers' loads convert
 /// them. A product's operand has the type in which it is multiplied.
 void Stores::read_unconverted() {
-  std::set<ValueId> fixed;
+  std::set<ValueId> fixed = fetched(plan_);
   for (const Group& group : plan_.groups)
-    for (const Group* part : parts_of(group)) {
-      for (const Matmul& matmul : part->matmuls)
-        for (const MatmulOperand& operand : matmul.operands)
-          fixed.insert(part->reads[operand.read].access.value);
-      for (const Write& write : part->writes)
-        if (write.read) fixed.insert(part->reads[*write.read].access.value);
-    }
+    for (const Write& write : group.writes)
+      if (write.read) fixed.insert(group.reads[*write.read].access.value); // it is only moved
   std::map<ValueId, ValueId> converted;
   for (Group& group : plan_.groups) {
     for (Write& write : group.writes) {
       const auto from = before_conversions(graph(), write.value);
-      if (!from || !llvm::is_contained(group.ops, graph().value(*from).op) ||
+      if (!from || !is_made_behind_tiles(group, graph().value(*from).op) ||
           write.value != write.source || is_returned(write.value) || fixed.count(write.value))
         continue;
       converted[write.value] = *from;

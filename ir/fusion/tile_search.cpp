@@ -44,7 +44,8 @@ private:
   bool follows_product(OpId op) const { return behind_.count(op) != 0; }
   void find_ops();
   bool is_shared(OpId op) const;
-  void find_shared(std::vector<OpId> open);
+  void find_shared(llvm::ArrayRef<OpId> results);
+  bool is_in_shared(OpId op) const;
   bool runs_along_k() const;
   std::optional<Reason> check_uses();
   bool keep(ValueId value);
@@ -64,7 +65,7 @@ private:
   OperandTile tile_;
   std::vector<int> sets_;               ///< those of `behind_`
   std::map<OpId, OperandTile> earlier_; ///< those that keep more values, by the matmul
-  std::set<OpId> shared_;               ///< see FoundTile
+  std::vector<std::set<OpId>> shared_;  ///< see FoundTile
   std::optional<Reason> reason_;
 };
 
@@ -189,18 +190,34 @@ bool TileSearch::is_shared(OpId op) const {
   });
 }
 
-/// Collects the ops of the tile's kernels that compute the shared results.
-void TileSearch::find_shared(std::vector<OpId> open) {
+/// Collects the ops of the tile's kernels that compute the shared results: one set for results that
+/// have ops in common.
+void TileSearch::find_shared(llvm::ArrayRef<OpId> results) {
   shared_.clear();
-  while (!open.empty()) {
-    const OpId op = open.back();
-    open.pop_back();
-    if (!visited_.count(op) || !llvm::is_contained(sets_, partition_.set_of(op)) ||
-        !shared_.insert(op).second)
-      continue;
-    for (ValueId operand : graph_.op(op).operands)
-      open.push_back(graph_.value(partition_.reached(op, operand)).op);
+  for (OpId result : results) {
+    std::set<OpId> ops;
+    std::vector<OpId> open = {result};
+    while (!open.empty()) {
+      const OpId op = open.back();
+      open.pop_back();
+      if (!visited_.count(op) || !llvm::is_contained(sets_, partition_.set_of(op)) ||
+          !ops.insert(op).second)
+        continue;
+      for (ValueId operand : graph_.op(op).operands)
+        open.push_back(graph_.value(partition_.reached(op, operand)).op);
+    }
+    const auto meets = [&](const std::set<OpId>& others) {
+      return llvm::any_of(others, [&](OpId op) { return ops.count(op) != 0; });
+    };
+    for (const std::set<OpId>& others : shared_)
+      if (meets(others)) ops.insert(others.begin(), others.end());
+    llvm::erase_if(shared_, meets);
+    shared_.push_back(std::move(ops));
   }
+}
+
+bool TileSearch::is_in_shared(OpId op) const {
+  return llvm::any_of(shared_, [&](const std::set<OpId>& ops) { return ops.count(op) != 0; });
 }
 
 /// Collects the ops of the tile: those that depend on the product, those of the same kernels that
@@ -226,8 +243,8 @@ void TileSearch::find_ops() {
   }
   // The results of the reduction are used by factors too.
   if (reduction_) ops.insert(*reduction_);
-  find_shared(std::move(shared));
-  std::erase_if(ops, [&](OpId op) { return shared_.count(op) != 0; });
+  find_shared(shared);
+  std::erase_if(ops, [&](OpId op) { return is_in_shared(op); });
   tile_.ops.assign(ops.begin(), ops.end());
 }
 
@@ -357,9 +374,14 @@ std::optional<FoundTile> TileSearch::run() {
   if (is_possible) reason_ = check_uses();
   std::vector<int> readers = find_readers();
   const bool has_other_users = is_possible && reason_;
-  OpSet shared(shared_.begin(), shared_.end());
-  return FoundTile{std::move(tile_),   std::move(sets_), std::move(readers), std::move(shared),
-                   std::move(reason_), has_other_users,  std::move(earlier_)};
+  FoundTile found{std::move(tile_)};
+  found.sets = std::move(sets_);
+  found.readers = std::move(readers);
+  for (const std::set<OpId>& ops : shared_) found.shared.emplace_back(ops.begin(), ops.end());
+  found.reason = std::move(reason_);
+  found.has_other_users = has_other_users;
+  found.earlier = std::move(earlier_);
+  return found;
 }
 
 } // namespace

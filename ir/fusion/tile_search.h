@@ -10,9 +10,10 @@ namespace ingot {
 /// An operand with a product behind it.
 struct FoundTile {
   OperandTile tile;
-  std::vector<int> sets{};    ///< the other sets that the kernel takes in
-  std::vector<int> readers{}; ///< more sets that read the results of its reduction
-  OpSet shared{}; ///< ops of those sets for a kernel of their own, as other kernels use them too
+  std::vector<int> sets{};        ///< the other sets that the kernel takes in
+  std::vector<int> readers{};     ///< more sets that read the results of its reduction
+  std::vector<OpSet> shared{};    ///< ops of those sets that other kernels use too: each for a
+                                  ///< kernel of its own
   std::optional<Reason> reason{}; ///< the reason why the matmul's kernel cannot compute it
   bool has_other_users = false;   ///< the reason: kernels that may join later read its values
   std::map<OpId, OperandTile> earlier{}; ///< tiles that keep more values then, by the matmul

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are computed from positions alone, such as a causal mask. Run once behind all passes,
-// which merge equal values.
+// Values that are computed from positions and small inputs, such as masks. Run once behind all
+// passes, which merge equal values.
 #pragma once
 
 #include "ir/graph.h"
@@ -8,7 +8,8 @@
 namespace ingot {
 
 /// Gives each part of a graph between its products values of its own that are computed from
-/// positions and numbers alone, if they are cheap. If kernels shared one, the first would store it.
+/// positions, numbers, and inputs with at most half their bytes, if they are cheap: a causal mask,
+/// or the scores' summands of a bool mask. If kernels shared one, it would be stored.
 Graph separate_positions(const Graph& graph);
 
 } // namespace ingot

@@ -73,19 +73,19 @@ constexpr Chain kWideChains[] = {
 /// two products.
 constexpr Chain kJoined[] = {
     {"two residual blocks",
-     "graph a(x: f16[20011, 100], param w: f16[100, 104], param u: f16[104, 100],\n"
+     "graph a(x: f16[7011, 100], param w: f16[100, 104], param u: f16[104, 100],\n"
      "        param v: f16[100, 104], param t: f16[104, 100]) {\n"
      "  h = x + matmul(relu(matmul(x, w)), u)\n"
      "  return h + matmul(relu(matmul(h, v)), t) }\n"},
     {"pre-normalised blocks",
-     "graph b(x: bf16[20011, 60], param w: bf16[60, 128], param u: bf16[128, 96],\n"
+     "graph b(x: bf16[7011, 60], param w: bf16[60, 128], param u: bf16[128, 96],\n"
      "        param v: bf16[96, 128], param g: bf16[128], param b: bf16[128]) {\n"
      "  h = matmul(x, w)\n"
      "  return h + matmul(gelu(matmul(layer_norm(h, [128], g, b), u)), v) }\n"},
-    {"layers in f32", "graph c(x: f32[20011, 50], param w: f32[50, 64], param u: f32[64, 60], "
+    {"layers in f32", "graph c(x: f32[7011, 50], param w: f32[50, 64], param u: f32[64, 60], "
                       "param v: f32[60, 1]) {\n"
                       "  return matmul(tanh(matmul(tanh(matmul(x, w)), u)), v) }\n"},
-    {"a residual in f32", "graph d(x: f32[20011, 33], param w: f32[33, 64], param u: f32[64, 64], "
+    {"a residual in f32", "graph d(x: f32[7011, 33], param w: f32[33, 64], param u: f32[64, 64], "
                           "param v: f32[64, 40]) {\n"
                           "  h = relu(matmul(x, w))\n"
                           "  return matmul(h + relu(matmul(h, u)), v) }\n"},

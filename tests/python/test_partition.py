@@ -96,7 +96,8 @@ def test_a_concatenation_without_empty_parts_is_taken(empty, others):
 def test_a_concatenation_of_empty_parts_alone_stays():
     split = partition(traced(lambda a: (torch.cat([torch.empty(4, 0, device=FIRST)] * 2, 1),
                                         torch.exp(a)), FIRST))
-    assert len(split.pieces) == 1 and len(split.left) >= 1
+    (cat,) = [node for node in split.left if node.target is torch.ops.aten.cat.default]
+    assert len(split.pieces) == 1 and len(cat.args[0]) == 2
 
 
 def test_an_empty_part_may_decide_the_type():
@@ -104,4 +105,14 @@ def test_an_empty_part_may_decide_the_type():
         lambda a: torch.cat([torch.empty(4, 0, device=FIRST, dtype=torch.float64),
                              torch.exp(a)], 1), FIRST))
     (cat,) = [node for node in split.left if node.target is torch.ops.aten.cat.default]
+    assert len(cat.args[0]) == 2
+
+
+def test_an_empty_part_may_decide_the_order_in_memory():
+    def function(a):
+        image = torch.exp(a).view(1, 2, 4, 4).to(memory_format=torch.channels_last)
+        return torch.cat([torch.empty(0, device=FIRST), image], 1)
+    split = partition(traced(function, FIRST))
+    nodes = [node for piece in split.pieces for node in piece.nodes] + list(split.left)
+    (cat,) = [node for node in nodes if node.target is torch.ops.aten.cat.default]
     assert len(cat.args[0]) == 2

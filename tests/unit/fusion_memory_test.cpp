@@ -2,8 +2,10 @@
 // The values that kernels leave in memory for others: which ones, computed by which kernel, and in
 // which order.
 #include "ir/fusion/grouping.h"
+#include "ir/fusion/storage.h"
 #include "ir/passes/passes.h"
 #include "ir/text/parser.h"
+#include "src/compiler.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -68,6 +70,34 @@ TEST_CASE("memory: a kernel of its own computes a mask that two layers read") {
         "f16[4, 512, 512] | f16[4, 512] | " + layers);
 }
 
+/// The number of kernels for an H200.
+size_t kernels(const std::string& spec) {
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h200";
+  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
+  if (!parsed) FAIL(take_error(parsed.takeError()).second);
+  return llvm::cantFail(compile_graph(*parsed, options)).schedules.size();
+}
+
+TEST_CASE("memory: masks that have no op in common are kernels of their own") {
+  CHECK(kernels("q: f16[2, 4, 512, 64], k: f16[2, 4, 512, 64], v: f16[2, 4, 512, 64], "
+                "r: f16[2, 4, 512, 64], l: f16[2, 4, 512, 64], w: f16[2, 4, 512, 64], "
+                "c: f16[2, 512], d: f16[512, 512]) {\n"
+                "  n = reshape(exp(c), [2, 1, 1, 512])\n  o = transpose(exp(d), [1, 0])\n"
+                "  h = matmul(softmax(matmul(q, k, transpose_b=true) + n + o), v)\n"
+                "  i = matmul(softmax(matmul(r, l, transpose_b=true) + n + o), w)\n"
+                "  return h, i, n, o") == 4);
+}
+
+TEST_CASE("memory: each attention computes a cheap mask of small inputs") {
+  CHECK(kernels(two_layers("cast(where(c, 0.0, -1000.0), f16)", "  return h, i")) == 2);
+  CHECK(kernels(two_layers("cast(where(iota(i32, shape=[512, 512], axis=0) < 100, 0.0, 1.0), f16)",
+                           "  return h, i")) == 2);
+  // The result has no more bytes than the input, and takes long to compute.
+  CHECK(kernels(two_layers("exp(exp(b))", "  return h, i")) == 3);
+}
+
 TEST_CASE("memory: a mask of one layer is computed in its kernel") {
   CHECK(writes(planned("q: f16[2, 4, 512, 64], k: f16[2, 4, 512, 64], v: f16[2, 4, 512, 64], "
                        "b: f16[4, 512, 512]) {\n"
@@ -92,6 +122,29 @@ TEST_CASE("memory: a value in 16 bits is converted where it is read") {
         "f32[4096, 768] | f32[4096, 512] | f32[768, 768]");
 }
 
+TEST_CASE("memory: a conversion of a tile's value stays one") {
+  const std::string layers = "x: bf16[20000, 64], w: bf16[64, 64], u: bf16[64, 64], "
+                             "i: i32[100, 64]) {\n"
+                             "  h = relu(matmul(x, w))\n  f = cast(h, f32)\n"
+                             "  y = matmul(h, u)\n";
+  CHECK(writes(planned(layers + "  return y + cast(f * 2, bf16), gather(f, i, axis=0)")) ==
+        "bf16[20000, 64], f32[20000, 64] | f32[100, 64]");
+}
+
+TEST_CASE("memory: a converted value is the same number in all kernels") {
+  const Planned peaks = planned("x: bf16[4096, 768], w: bf16[768, 768]) {\n"
+                                "  f = cast(matmul(x, w), f32)\n"
+                                "  return where(f == amax(f, axis=1, keepdim=true), f, 0.0)");
+  CHECK(writes(peaks) == "bf16[4096, 768] | f32[4096, 768]");
+  Graph graph = peaks.graph;
+  FusionPlan plan = peaks.plan;
+  choose_storage(graph, plan);
+  CHECK(plan.groups.front().rounded == std::vector{plan.groups.front().writes.front().value});
+  // The reader has the conversion's operand.
+  const Read& read = plan.groups.back().reads.front();
+  CHECK(read.access.value == plan.groups.front().writes.front().value);
+}
+
 TEST_CASE("memory: a product's operand is stored in the order in which the product reads it") {
   const std::string attention =
       "q: bf16[2, 12, 512, 64], k: bf16[2, 12, 512, 64], v: bf16[2, 12, 512, 64], "
@@ -110,6 +163,14 @@ TEST_CASE("memory: a product's operand is stored in the order in which the produ
         "bf16[2, 12, 512, 64] | bf16[12, 2, 512, 768]");
 }
 
+TEST_CASE("memory: named sizes may have strides too") {
+  const std::string inputs = "q: bf16[m, 12, n, 64], k: bf16[m, 12, n, 64], v: bf16[m, 12, n, 64], "
+                             "w: bf16[768, 768]) {\n"
+                             "  h = matmul(softmax(matmul(q, k, transpose_b=true)), v)\n";
+  CHECK(writes(planned(inputs + "  return matmul(reshape(transpose(h, [0, 2, 1, 3]), "
+                                "[m*n, 768]), w)")) == "bf16[m, n, 12, 64] | bf16[m*n, 768]");
+}
+
 TEST_CASE("memory: views without strides, of several kinds") {
   const std::string inputs =
       "x: f16[8, 6, 640, 32], a: f16[32, 40], c: f16[40, 24], d: f16[6, 320, 24]) {\n"
@@ -119,6 +180,10 @@ TEST_CASE("memory: views without strides, of several kinds") {
                                 "[6, 640, 320]), d)")) == "f16[6, 640, 8, 40] | f16[6, 640, 24]");
   CHECK(writes(planned(inputs + "  return matmul(reshape(transpose(h, [0, 2, 1, 3]), "
                                 "[8, 3840, 40]), c)")) == "f16[8, 640, 6, 40] | f16[8, 3840, 24]");
+  // Dims that lie behind each other may be split in any way.
+  CHECK(writes(planned(inputs + "  return matmul(reshape(h, [8, 3840, 40]), c), "
+                                "matmul(reshape(h, [8, 60, 64, 40]), c)")) ==
+        "f16[8, 6, 640, 40] | f16[8, 3840, 24] | f16[8, 60, 64, 24]");
   CHECK(writes(planned(inputs + "  i = reshape(h, [8, 6, 4, 160, 40])\n"
                                 "  return matmul(transpose(i, [2, 0, 1, 3, 4]), c)")) ==
         "f16[4, 8, 6, 160, 40] | f16[4, 8, 6, 160, 24]");

@@ -121,16 +121,17 @@ TEST_CASE("kernel: names of tensors, values and dims do not reach its code") {
 TEST_CASE("kernel: kernels that differ in their launch bounds alone have other names") {
   const Compilation c = compiled("graph g(x: f32[64, 64]) {\n  return exp(x)\n}");
   Kernel kernel = c.kernels[0];
-  const KernelCode one = emit_kernel(kernel, false);
-  CHECK(emit_kernel(kernel, false).space == one.space);
+  const KernelCode one = emit_kernel(kernel);
+  CHECK(emit_kernel(kernel).space == one.space);
   kernel.variants[0].launch.min_blocks_per_sm += 1;
-  CHECK(emit_kernel(kernel, false).space != one.space);
+  CHECK(emit_kernel(kernel).space != one.space);
 }
 
 TEST_CASE("kernel: one of a plan, lowered alone, is the one of the module") {
   // A product of halves that leaves states, the kernel that merges them, and tiles that are shared.
   CompileOptions options;
-  options.device = "a100";
+  SUBCASE("on an A100") { options.device = "a100"; }
+  SUBCASE("on an H100, where launches overlap") { options.device = "h100"; }
   const Compilation c = llvm::cantFail(compile_graph(
       llvm::cantFail(parse_graph("graph g(x: f32[512, 4096], param w: f32[4096, 2048]) {\n"
                                  "  y = matmul(x, w)\n"
@@ -143,6 +144,30 @@ TEST_CASE("kernel: one of a plan, lowered alone, is the one of the module") {
     module.kernels[g] = kernel_with(c, g, c.schedules[g]);
     CHECK(module_source(module) == module_source(c.module));
     CHECK(write_manifest(module, {}) == write_manifest(c.module, {}));
+  }
+}
+
+TEST_CASE("kernel: on GPUs where launches overlap, each kernel first waits for those before it") {
+  const auto parsed = llvm::cantFail(
+      parse_graph("graph g(x: f32[512, 4096], param w: f32[4096, 2048], y: f16[512, 40]) {\n"
+                  "  return softmax(matmul(x, w)), cumsum(y, axis=1), sum(x, axis=0)\n}",
+                  "case"));
+  for (const auto& [target, device, overlaps] :
+       {std::tuple("sm_80", "a100", false), std::tuple("sm_80", "h100", true),
+        std::tuple("sm_90a", "h100", true)}) {
+    CAPTURE(std::string(target) + " on " + device);
+    CompileOptions options;
+    options.target = target;
+    options.device = device;
+    const Module module = llvm::cantFail(compile_graph(parsed, options)).module;
+    CHECK(module.overlaps == overlaps);
+    REQUIRE(module.kernels.size() > 3); // one splits, and one may guard
+    for (const KernelCode& kernel : module.kernels)
+      for (const KernelVariant& variant : kernel.variants) {
+        const auto [before, entry] = llvm::StringRef(variant.body).split("__global__");
+        const llvm::StringRef first = entry.split(") {\n").second.ltrim();
+        CHECK(first.starts_with("ptx::wait_for_kernels_before();\n") == overlaps);
+      }
   }
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 from torch import fx
+from torch._prims_common import suggest_memory_format
 
 _CAT = torch.ops.aten.cat.default
 _CONVOLUTION = torch.ops.aten.convolution.default
@@ -16,9 +17,15 @@ def drop_empty_parts(graph: fx.Graph) -> None:
     Ingot has no such tensors."""
     for node in graph.find_nodes(op="call_function", target=_CAT):
         parts = [part for part in node.args[0] if not _is_empty(part.meta.get("val"))]
-        # Without the others, the result keeps its element type.
-        dtypes = [part.meta["val"].dtype for part in parts if "val" in part.meta]
-        if len(parts) < len(node.args[0]) and node.meta["val"].dtype in dtypes:
+        if not parts or len(parts) == len(node.args[0]) or any(
+                "val" not in part.meta for part in parts):
+            continue
+        tensors, result = [part.meta["val"] for part in parts], node.meta["val"]
+        # Without the others, the result keeps its element type and its order in memory.
+        is_same_type = any(tensor.dtype == result.dtype for tensor in tensors)
+        is_contiguous = result.is_contiguous() and all(
+            suggest_memory_format(tensor) is torch.contiguous_format for tensor in tensors)
+        if is_same_type and is_contiguous:
             node.update_arg(0, parts)
 
 
