@@ -5,7 +5,6 @@
 #include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
-#include "codegen/kernel/split_k.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/cost_model.h"
 #include "codegen/schedule/halves.h"
@@ -203,35 +202,10 @@ llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& sc
   return llvm::Error::success();
 }
 
-/// Adds the schedules by mma.sync with smaller tiles, where the usual ones leave half of the SMs
-/// idle.
-void add_smaller_tiles(const ScheduleSite& site, const Schedule& usual,
-                       std::vector<std::vector<Schedule>>& candidates) {
-  const auto& body = std::get<TileBody>(site.kernel.body);
-  if (usual.mainloop != MainloopKind::tensor ||
-      2 * assumed(tile_count(body, usual)) > site.device.sm_count)
-    return;
-  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{128, 64}, {64, 128}, {64, 64}}) {
-    if (rows > usual.tile_m || columns > usual.tile_n) continue;
-    ScheduleChoice choice;
-    choice.tile_m = rows;
-    choice.tile_n = columns;
-    auto smaller = choose_product_schedules(site, choice);
-    if (smaller)
-      if (auto error = set_shared_bytes(site, *smaller)) smaller = std::move(error);
-    if (smaller)
-      candidates.push_back(std::move(*smaller));
-    else
-      llvm::consumeError(smaller.takeError());
-  }
-}
-
-/// The other ways to multiply: those of the target's family, smaller tiles, and thirds in place of
-/// halves.
+/// The other ways to multiply: those of the target's family, and thirds in place of halves.
 std::vector<std::vector<Schedule>> product_candidates(const ScheduleSite& site,
                                                       const Schedule& usual) {
   auto candidates = wgmma_candidates(site, {});
-  if (candidates.empty()) add_smaller_tiles(site, usual, candidates);
   if (usual.mainloop != MainloopKind::halves || !suits_thirds(site.graph, site.group, site.options))
     return candidates;
   auto thirds = choose_product_schedules(site, {}, ComputeType::bf16x3);
