@@ -69,7 +69,8 @@ def parent_of(document, path):
     return document
 
 
-OPTIONAL = {"at_least_0", "most", "registers", "static_shared_bytes", "stack_bytes", "spill_bytes"}
+OPTIONAL = {"at_least_0", "most", "overlaps", "registers", "static_shared_bytes", "stack_bytes",
+            "spill_bytes"}
 
 
 class ManifestSchema(unittest.TestCase):
