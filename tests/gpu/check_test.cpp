@@ -182,7 +182,8 @@ TEST_CASE("gpu: rows of layers and sums of products in one kernel") {
       auto compilation =
           compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
       REQUIRE(bool(compilation));
-      CHECK_MESSAGE(compilation->schedules.size() == 1, chain.name, " by ", target);
+      CHECK_MESSAGE(compilation->schedules.size() == 1, std::string(chain.name), " by ",
+                    std::string(target));
     }
     check_chains(kJoined, options, {});
   }
