@@ -346,7 +346,7 @@ void Stores::read_unconverted() {
       converted[write.value] = *from;
       write.value = write.source = write.access.value = *from;
     }
-    std::set<ValueId> seen;
+    std::set<ValueId> seen; // the value may be stored for others already
     llvm::erase_if(group.writes, [&](const Write& write) {
       return write.value == write.source && !seen.insert(write.value).second;
     });

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values that kernels leave in memory for others: which ones, computed by which kernel, and in
 // which order.
-#include "ir/fusion/grouping.h"
 #include "ir/fusion/storage.h"
-#include "ir/passes/passes.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
+#include "tests/support/planned.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,22 +13,9 @@
 #include <fmt/ranges.h>
 
 using namespace ingot;
+using namespace ingot::testing;
 
 namespace {
-
-struct Planned {
-  Graph graph;
-  FusionPlan plan;
-};
-
-Planned planned(const std::string& spec) {
-  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
-  if (!parsed) FAIL(take_error(parsed.takeError()).second);
-  Graph graph = llvm::cantFail(run_passes(*parsed, {MathMode::relaxed}));
-  FusionPlan plan = llvm::cantFail(plan_fusion(graph, {}));
-  llvm::cantFail(verify(plan, graph));
-  return {std::move(graph), std::move(plan)};
-}
 
 /// The tensors that each kernel writes, without partials: "bf16[4, 8] | bf16[4, 8], f32[4]".
 std::string writes(const Planned& planned) {
@@ -55,6 +41,16 @@ std::string two_layers(const std::string& mask, const std::string& tail) {
          tail;
 }
 
+/// The number of kernels for an H200.
+size_t kernels(const std::string& spec) {
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h200";
+  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
+  if (!parsed) FAIL(take_error(parsed.takeError()).second);
+  return llvm::cantFail(compile_graph(*parsed, options)).schedules.size();
+}
+
 } // namespace
 
 TEST_CASE("memory: a kernel of its own computes a mask that two layers read") {
@@ -68,16 +64,6 @@ TEST_CASE("memory: a kernel of its own computes a mask that two layers read") {
         "f16[4, 512, 512] | " + layers);
   CHECK(writes(planned(two_layers("exp(b) * 2", "  return h, i, sum(m, axis=2)"))) ==
         "f16[4, 512, 512] | f16[4, 512] | " + layers);
-}
-
-/// The number of kernels for an H200.
-size_t kernels(const std::string& spec) {
-  CompileOptions options;
-  options.target = "sm_90a";
-  options.device = "h200";
-  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
-  if (!parsed) FAIL(take_error(parsed.takeError()).second);
-  return llvm::cantFail(compile_graph(*parsed, options)).schedules.size();
 }
 
 TEST_CASE("memory: masks that have no op in common are kernels of their own") {

@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of products in one kernel, each of which computes the operand of the next: which graphs have
 // one, which do not, and why.
-#include "ir/fusion/grouping.h"
-#include "ir/passes/passes.h"
 #include "ir/text/parser.h"
 #include "src/compiler.h"
 #include "src/reports/check.h"
+#include "tests/support/planned.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <doctest/doctest.h>
 
 using namespace ingot;
+using namespace ingot::testing;
 
 namespace {
-
-struct Planned {
-  Graph graph;
-  FusionPlan plan;
-};
-
-Planned planned(const std::string& spec) {
-  auto parsed = parse_graph("graph g(" + spec + "\n}\n", "test");
-  if (!parsed) FAIL(take_error(parsed.takeError()).second);
-  Graph graph = llvm::cantFail(run_passes(*parsed, {MathMode::relaxed}));
-  FusionPlan plan = llvm::cantFail(plan_fusion(graph, {}));
-  llvm::cantFail(verify(plan, graph));
-  return {std::move(graph), std::move(plan)};
-}
 
 /// A row of `products` of one width, with `bias` and relu between them. `first` and `middle` are
 /// sizes: K of the first product, and of the others.
