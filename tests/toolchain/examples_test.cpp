@@ -81,6 +81,8 @@ TEST_CASE("examples: no product in TF32 that copies round uses local memory") {
   add_rounded("graph g(a: f32[16384, 1056], w: f32[1056, 512], c: f32[512]) {\n"
               "  return gelu(matmul(a, w) + c) }");
   add_rounded("graph g(a: f32[64, m, 1056], w: f32[64, 1056, 512]) { return relu(matmul(a, w)) }");
+  // Half as many columns as the other tiles have.
+  add_rounded("graph g(a: f32[8192, 2048], w: f32[64, 2048]) { return gelu(linear(a, w)) }");
   check_local_memory(sources, "sm_90a");
 }
 

@@ -117,6 +117,7 @@ INGOT_WGMMA_256(bf16)
     }                                                                                              \
   };
 
+INGOT_WGMMA_TF32(64, INGOT_REGISTERS_32, INGOT_D64(0), "%32", "%33", "%34", "%35", "%36")
 INGOT_WGMMA_TF32(128, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
 INGOT_WGMMA_TF32(256, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
 
