@@ -31,6 +31,15 @@ DType type_of(const Graph& graph, const Group& group) {
   return graph.type(graph.op(group.matmuls.front().op).operands[0]).dtype;
 }
 
+/// True if a product of the kernel has so few terms that it keeps f32's accuracy in any precision.
+bool has_short_product(const Group& group) {
+  return llvm::any_of(parts_of(group), [](const Group* part) {
+    return llvm::any_of(part->matmuls, [&](const Matmul& matmul) {
+      return is_short_contraction(part->space.extent(matmul.contraction));
+    });
+  });
+}
+
 /// The path and the width by which copies fetch an operand.
 OperandSchedule copied_operand(const Kernel& kernel, const MatrixOperand& operand) {
   const int64_t size = size_of(kernel.parameters[operand.from.parameter].dtype);
@@ -56,7 +65,8 @@ llvm::Expected<ComputeType> compute_of_products(const ScheduleSite& site) {
   if (type == DType::f32) switch (site.options.precision) {
     case MatmulPrecision::highest: return ComputeType::bf16x3;
     case MatmulPrecision::high: // TF32 keeps 11 bits of an operand, two parts keep 16
-    case MatmulPrecision::medium: return ComputeType::bf16x2;
+    case MatmulPrecision::medium:
+      return has_short_product(site.group) ? ComputeType::bf16x3 : ComputeType::bf16x2;
     case MatmulPrecision::pedantic: break;
     }
   return make_error(ErrorCode::unsupported,

@@ -164,10 +164,11 @@ TEST_CASE("emulation: stages that read values of earlier tiles") {
 }
 
 TEST_CASE("emulation: layers in f32 are one kernel") {
-  const auto check_f32 = [](Case one, MatmulPrecision precision = MatmulPrecision::highest) {
+  const auto check_f32 = [](Case one, MatmulPrecision precision = MatmulPrecision::highest,
+                            bool is_short = false) {
     one.precision = precision;
-    const bool is_highest = precision == MatmulPrecision::highest;
-    return check_resident(one, is_highest ? "resident mma bf16x3" : "resident mma bf16x2");
+    const bool has_thirds = is_short || precision == MatmulPrecision::highest;
+    return check_resident(one, has_thirds ? "resident mma bf16x3" : "resident mma bf16x2");
   };
   CHECK(check_f32(resident(layers("f32", "130", {40, 72, 24}))) == "");
   CHECK(check_f32(resident(layers("f32", "70", {100, 128, 64, 33}, false))) == "");
@@ -176,6 +177,10 @@ TEST_CASE("emulation: layers in f32 are one kernel") {
         "");
   for (MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium})
     CHECK(check_f32(resident(layers("f32", "70", {40, 64, 24})), precision) == "");
+  // Products of few terms keep f32's accuracy.
+  for (MatmulPrecision precision : {MatmulPrecision::high, MatmulPrecision::medium})
+    for (const std::vector<int>& widths : {std::vector{3, 64, 24}, std::vector{40, 16, 24}})
+      CHECK(check_f32(resident(layers("f32", "70", widths)), precision, true) == "");
   const std::string inputs = "graph g(x: f32[150, 40], a: f32[40, 48], b: f32[48, 48], "
                              "c: f32[48, 48]) {\n";
   for (const char* body :

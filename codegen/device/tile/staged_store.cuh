@@ -53,9 +53,9 @@ INGOT_DEVICE void store_lines(const Params& params, const TileContext& context, 
     for (int j = 0; j < Plan::kColumns; j += kPerRow * O::kVec) {
       if (!whole && (k * kStep >= rows || j >= cols)) continue;
       if (!O::owns(params, context.batch, row + k * kStep, col + j)) continue;
-      Element* const line =
-          O::kAffine ? to + k * step : O::at(params, context.batch, row + k * kStep, col);
-      *reinterpret_cast<Access*>(line + j) =
+      Element* const at =
+          O::kAffine ? to + k * step + j : O::at(params, context.batch, row + k * kStep, col + j);
+      *reinterpret_cast<Access*>(at) =
           *reinterpret_cast<const Access*>(from + k * kStep * Plan::kPitch + j * Plan::kSize);
     }
   }
