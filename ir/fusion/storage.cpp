@@ -30,10 +30,21 @@ double points(const Group& group) {
   return most;
 }
 
-void widen_vectors(Graph& graph, const FusionPlan& plan) {
+/// The values of 16-bit types that kernels store for kernels that may read f32: no outputs, and no
+/// operands of mainloops.
+std::set<ValueId> widenable(const Graph& graph, const FusionPlan& plan) {
+  std::set<ValueId> result;
+  for (const Group& group : plan.groups)
+    for (const Write& write : group.writes)
+      if (is_16_bit(graph.type(write.value).dtype)) result.insert(write.value);
+  for (const GraphOutput& output : graph.outputs()) result.erase(output.value);
+  for (ValueId value : fetched(plan)) result.erase(value);
+  return result;
+}
+
+void widen_vectors(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
   std::map<ValueId, double> largest;  // kernel around a value
   std::map<ValueId, double> partials; // points of the kernel that stores partial results
-  std::set<ValueId> written;
   for (const Group& group : plan.groups) {
     double here = points(group);
     for (const Reduction& reduction : group.reductions)
@@ -44,19 +55,38 @@ void widen_vectors(Graph& graph, const FusionPlan& plan) {
       if (read->combine) here = std::max(here, partials[read->access.value]);
     auto note = [&](ValueId value) { largest[value] = std::max(largest[value], here); };
     for (const Read* read : memory_reads(group)) note(read->access.value);
-    for (const Write& write : group.writes) {
-      note(write.value);
-      written.insert(write.value);
-    }
+    for (const Write& write : group.writes) note(write.value);
   }
-  for (const GraphOutput& output : graph.outputs()) written.erase(output.value);
-  const std::set<ValueId> kept = fetched(plan);
-  for (ValueId value : written) {
-    const Type& type = graph.type(value);
-    if (!is_16_bit(type.dtype) || kept.count(value)) continue;
-    if (likely_count(element_count(type.shape)) * kLowerOrder <= largest[value])
+  for (ValueId value : widenable)
+    if (likely_count(element_count(graph.type(value).shape)) * kLowerOrder <= largest[value])
       graph.store_in(value, DType::f32);
-  }
+}
+
+/// True if `value` is a sum that the kernel of `group` computes from two tensors of its size, one
+/// of which the kernel reads from memory.
+bool is_residual_sum(const Graph& graph, const Group& group, ValueId value) {
+  const OpId op = graph.value(value).op;
+  if (graph.op(op).kind != OpKind::add || !llvm::is_contained(group.ops, op)) return false;
+  std::vector<ValueId> roots;
+  for (ValueId operand : graph.op(op).operands) roots.push_back(root_of(graph, operand));
+  const auto count = [&](ValueId of) { return likely_count(element_count(graph.type(of).shape)); };
+  return llvm::all_of(roots, [&](ValueId root) { return count(root) == count(value); }) &&
+         llvm::any_of(memory_reads(group), [&](const Read* read) {
+           return llvm::is_contained(roots, read->access.value);
+         });
+}
+
+void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
+  for (const Group& group : plan.groups)
+    for (const Reduction& reduction : group.reductions) {
+      const Op& op = graph.op(reduction.op);
+      if (!reduction.global || op.kind != OpKind::moments) continue;
+      const ValueId value = root_of(graph, op.operands.front());
+      if (!is_residual_sum(graph, group, value)) continue;
+      for (const Write& write : group.writes)
+        if (write.source == value && widenable.count(write.value))
+          graph.store_in(write.value, DType::f32);
+    }
 }
 
 /// The operand of `op`, and the results of the kernel's elementwise ops and matmuls from which it
@@ -119,7 +149,9 @@ std::set<ValueId> fetched(const FusionPlan& plan) {
 }
 
 void choose_storage(Graph& graph, FusionPlan& plan) {
-  widen_vectors(graph, plan);
+  const std::set<ValueId> may_be_f32 = widenable(graph, plan);
+  widen_vectors(graph, plan, may_be_f32);
+  widen_residual_sums(graph, plan, may_be_f32);
   for (Group& group : plan.groups) {
     std::set<ValueId> exponents;
     for (const Reduction& reduction : group.reductions)

@@ -103,3 +103,22 @@ TEST_CASE("storage: a sum of exponentials is one of the numbers that lie in memo
   CHECK(rounded(compiled("x: bf16[512, 64], w: bf16[128, 64]) {\n"
                          "  return softmax(linear(x, w), axis=-1)")) == 0);
 }
+
+TEST_CASE("storage: a residual sum that is normalised stays f32") {
+  const char* const norm = "x: bf16[512, 768], w: bf16[768, 768], h: bf16[512, 768], "
+                           "g: bf16[768]) {\n"
+                           "  s = h + linear(x, w)\n  n = layer_norm(s, g, g)\n"
+                           "  return linear(n, w) + ";
+  const auto count = [](const Compilation& c, const char* text) {
+    return llvm::count(stored(c), std::string(text));
+  };
+  CHECK(count(compiled(std::string(norm) + "s"), "bf16[512, 768] as f32") == 1);
+  CHECK(count(compiled(std::string(norm) + "s"), "bf16[512, 768] as bf16") == 1);
+  // An output, or a product's operand, has its type.
+  CHECK(count(compiled(std::string(norm) + "s, s"), "bf16[512, 768] as f32") == 0);
+  CHECK(count(compiled(std::string(norm) + "linear(s, w)"), "bf16[512, 768] as f32") == 0);
+  // A product that is normalised was not added to anything.
+  const Compilation product = compiled("x: bf16[512, 768], w: bf16[768, 768], g: bf16[768]) {\n"
+                                       "  return linear(layer_norm(linear(x, w), g, g), w)");
+  CHECK(count(product, "bf16[512, 768] as f32") == 0);
+}

@@ -285,6 +285,11 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
         .split('\n')
         .first.str();
   };
+  CHECK(softmax("[64, 768]", 1) ==
+        "held 2x768 threads 128 per-row 64 along-columns vec 4 shared 32");
+  // In accesses of 8, 64 threads would have one and a half each.
+  CHECK(schedules("x: f32[64, 768]) { return cast(softmax(x), bf16)")
+            .starts_with("held 4x768 threads 128 per-row 32 along-columns vec 8 "));
   CHECK(softmax("[64, 5]", 1) == "held 16x8 threads 128 per-row 8 along-columns vec 1 shared 0");
   CHECK(softmax("[64, 1000]", 1) ==
         "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 32");
