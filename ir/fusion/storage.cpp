@@ -76,6 +76,20 @@ bool is_residual_sum(const Graph& graph, const Group& group, ValueId value) {
          });
 }
 
+bool reads(const Group& group, ValueId value) {
+  return llvm::any_of(memory_reads(group),
+                      [&](const Read* read) { return read->access.value == value; });
+}
+
+/// True if each kernel that reads `value` merges parts of the results of `op`.
+bool is_read_beside_results(const FusionPlan& plan, ValueId value, const Op& op) {
+  return llvm::all_of(plan.groups, [&](const Group& group) {
+    return !reads(group, value) || llvm::any_of(memory_reads(group), [&](const Read* read) {
+      return read->combine && llvm::is_contained(op.results, read->access.value);
+    });
+  });
+}
+
 void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
   for (const Group& group : plan.groups)
     for (const Reduction& reduction : group.reductions) {
@@ -84,7 +98,8 @@ void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<Va
       const ValueId value = root_of(graph, op.operands.front());
       if (!is_residual_sum(graph, group, value)) continue;
       for (const Write& write : group.writes)
-        if (write.source == value && widenable.count(write.value))
+        if (write.source == value && widenable.count(write.value) &&
+            is_read_beside_results(plan, write.value, op))
           graph.store_in(write.value, DType::f32);
     }
 }
@@ -118,10 +133,8 @@ std::vector<ValueId> read_elsewhere(const Graph& graph, const FusionPlan& plan, 
   for (const Write& write : group.writes) {
     if (write.read || !is_16_bit(graph.stored_type(write.value)) || !values.count(write.source))
       continue;
-    const bool is_read = llvm::any_of(plan.groups, [&](const Group& reader) {
-      return llvm::any_of(memory_reads(reader),
-                          [&](const Read* read) { return read->access.value == write.value; });
-    });
+    const bool is_read =
+        llvm::any_of(plan.groups, [&](const Group& reader) { return reads(reader, write.value); });
     if (is_read && !llvm::is_contained(result, write.source)) result.push_back(write.source);
   }
   return result;
