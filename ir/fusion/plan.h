@@ -248,8 +248,11 @@ struct MatmulTile {
 struct FusionLimits {
   int64_t widest_segment = kTileWidths.back(); ///< columns of the widest legal matmul tile
   int64_t widest_held_row = kWidestHeldRow;
-  int64_t blocks_to_fill = 108;    ///< half as many leave the machine idle
-  int64_t most_ops = 256;          ///< most ops of one kernel
+  int64_t blocks_to_fill = 108; ///< half as many leave the machine idle
+  int64_t most_ops = 256;       ///< most ops of one kernel
+  /// Most products of one kernel that follow one another. NVRTC takes 3 s for 16 layers of 64, and
+  /// 37 s for 64 of them: its optimizer goes over the code of all at once.
+  int64_t most_layers = 16;
   int64_t most_tensors = 480;      ///< arguments of one kernel; 4 KB of parameters hold 512
   int64_t most_live = 64;          ///< live results; each takes a register per element
   int64_t most_evaluations = 4096; ///< ops times results: each store evaluates its inputs

@@ -17,15 +17,11 @@ Refusal refusal(std::string rule, std::string change) {
 
 /// A refusal of axes that do not match.
 Refusal of_axes(std::string rule, std::string change) {
-  Refusal result = refusal(std::move(rule), std::move(change));
-  result.of_axes = true;
-  return result;
+  return {{std::move(rule), std::move(change)}, std::nullopt, true};
 }
 
 Refusal curable(std::string rule, std::string change, ValueId store) {
-  Refusal result = of_axes(std::move(rule), std::move(change));
-  result.store = store;
-  return result;
+  return {{std::move(rule), std::move(change)}, store, true};
 }
 
 /// The change that would make a reduction local.
@@ -84,6 +80,11 @@ bool reduce_same_axes(const Graph& graph, OpId a, OpId b) {
 
 Refusal too_many_ops(int64_t most) {
   return refusal(fmt::format("a kernel holds at most {} ops", most), kNoChange);
+}
+
+Refusal too_many_layers(int64_t most) {
+  return refusal(fmt::format("a kernel computes at most {} products one after another", most),
+                 kNoChange);
 }
 
 Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits) {

@@ -21,6 +21,7 @@ bool reduce_same_axes(const Graph& graph, OpId a, OpId b);
 
 // Ops and their operands.
 Refusal too_many_ops(int64_t most);
+Refusal too_many_layers(int64_t most);
 Refusal too_many_results(size_t results, size_t ops, const FusionLimits& limits);
 Refusal too_many_tensors(size_t tensors, int64_t most);
 Refusal second_matmul(const Graph& graph, OpId op);

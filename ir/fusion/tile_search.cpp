@@ -261,7 +261,11 @@ void TileSearch::choose_form() {
   });
   if (!inner && reductions.size() == 1 && stream(reductions.front())) return;
   tile_.resident = has_all_of_k();
-  if (inner && !inner->resident)
+  const int64_t layers =
+      1 + llvm::count_if(tile_.ops, [&](OpId op) { return graph_.op(op).kind == OpKind::matmul; });
+  if (layers > partition_.limits().most_layers)
+    reason_ = refusals::too_many_layers(partition_.limits().most_layers);
+  else if (inner && !inner->resident)
     reason_ = refusals::product_in_steps(graph_, *product_);
   else if (!reductions.empty() && !tile_.resident)
     reason_ = refusals::cannot_run(graph_, reductions.front(), partition_.limits());

@@ -75,6 +75,12 @@ TEST_CASE("nests: products of at most 256 columns in a row are one kernel") {
   }
 }
 
+TEST_CASE("nests: a kernel has at most 16 products in a row") {
+  const Planned one = planned(layers(40, "64", "64"));
+  CHECK(products(one.plan) == std::vector<size_t>{16, 16, 8});
+  CHECK(gives(one.plan, "at most 16 products one after another"));
+}
+
 TEST_CASE("nests: the widths of the products may differ") {
   const Planned one = planned("x: f16[4096, 2000], u: f16[2000, 256], v: f16[256, 32],\n"
                               "        w: f16[32, 1000]) {\n"
