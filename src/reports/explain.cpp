@@ -7,6 +7,7 @@
 #include "codegen/kernel/names.h"
 #include "codegen/kernel/traffic.h"
 #include "codegen/program/manifest_words.h"
+#include "codegen/schedule/candidates.h"
 #include "ir/fusion/legality.h"
 #include "ir/text/printer.h"
 #include "src/dim_sizes.h"
@@ -96,9 +97,9 @@ std::string reduction_text(const Graph& graph, const Group& group, const Reducti
 
 class Explainer {
 public:
-  Explainer(const Compilation& compilation, DimBindings dims)
-      : compilation_(compilation), dims_(std::move(dims)), graph_(compilation.rewritten),
-        module_(compilation.module) {}
+  Explainer(const Compilation& compilation, DimBindings dims, size_t candidates)
+      : compilation_(compilation), dims_(std::move(dims)), candidates_(candidates),
+        graph_(compilation.rewritten), module_(compilation.module) {}
 
   llvm::Expected<Explanation> run();
 
@@ -106,6 +107,7 @@ private:
   void describe_kernels();
   KernelFacts describe_kernel(size_t index);
   void describe_group(size_t index, KernelFacts& facts);
+  void list_others(size_t index, KernelFacts& facts);
   void add_transfer(const KernelParameter& parameter, llvm::ArrayRef<Expr> parts, bool is_write,
                     KernelFacts& facts);
   void describe_traffic(const Kernel& kernel, KernelFacts& facts);
@@ -125,6 +127,7 @@ private:
 
   const Compilation& compilation_;
   DimBindings dims_;
+  const size_t candidates_; ///< the most of a kernel
   bool overflows_ = false;
   const Graph& graph_;
   const Module& module_;
@@ -226,6 +229,18 @@ void Explainer::describe_group(size_t index, KernelFacts& facts) {
                        compilation_.kernels[index].variants.front().schedule.blocks_of_a_row()));
   for (OpId op : group.ops) add(facts.flops, value(flops_of(graph_, graph_.op(op))));
   facts.tuned = compilation_.choices[index].text();
+  if (candidates_ > 0 && facts.program == ProgramKind::launch) list_others(index, facts);
+}
+
+/// Lists the tuner's candidates but for the schedule that the kernel has.
+void Explainer::list_others(size_t index, KernelFacts& facts) {
+  const Schedule& own = compilation_.kernels[index].variants.front().schedule;
+  for (const ScheduleCandidate& other : candidates(schedule_site(compilation_, index), dims_)) {
+    if (facts.others.size() == candidates_) break;
+    const Schedule& schedule = other.schedules.front();
+    if (schedule.text() != own.text())
+      facts.others.push_back({schedule.text(), other.cost.seconds});
+  }
 }
 
 /// Adds one entry for all values that cross between two kernels for the same reason.
@@ -304,8 +319,9 @@ llvm::Expected<Explanation> Explainer::run() {
 }
 
 /// The kernels of `compilation`, without the comparison with other plans.
-llvm::Expected<Explanation> explain_kernels(const Compilation& compilation, DimBindings sizes) {
-  return Explainer(compilation, std::move(sizes)).run();
+llvm::Expected<Explanation> explain_kernels(const Compilation& compilation, DimBindings sizes,
+                                            size_t candidates = 0) {
+  return Explainer(compilation, std::move(sizes), candidates).run();
 }
 
 llvm::Expected<OtherPlan> cost_of(const Graph& graph, const CompileOptions& options,
@@ -367,10 +383,11 @@ int64_t Explanation::launches() const {
       kernels, [](const KernelFacts& kernel) { return kernel.program == ProgramKind::launch; });
 }
 
-llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims) {
+llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims,
+                                    size_t candidates) {
   auto sizes = choose_dims(compilation.graph, dims, DimSizes::usual);
   if (!sizes) return sizes.takeError();
-  auto result = explain_kernels(compilation, *sizes);
+  auto result = explain_kernels(compilation, *sizes, candidates);
   if (!result) return result;
   auto unfused = cost_unfused(compilation, *sizes);
   if (!unfused) return unfused.takeError();

@@ -32,6 +32,12 @@ struct OpFacts {
   bool is_merged = false; ///< a reduction whose partials an earlier kernel stored
 };
 
+/// A schedule that a kernel might have.
+struct OtherSchedule {
+  std::string text;
+  double seconds = 0; ///< predicted
+};
+
 struct KernelFacts {
   std::string name;
   ProgramKind program = ProgramKind::launch;
@@ -42,8 +48,9 @@ struct KernelFacts {
   std::vector<std::string> schedules; ///< of its variants, in the order of a launch
   std::vector<Transfer> transfers;
   int64_t flops = 0;
-  std::string tuned;    ///< the tuner's choice; empty: none
-  KernelCost predicted; ///< on the device of the compile
+  std::string tuned;                 ///< the tuner's choice; empty: none
+  KernelCost predicted;              ///< on the device of the compile
+  std::vector<OtherSchedule> others; ///< in predicted order
 
   int64_t bytes() const;
   /// The index of the transfer of a memory in one direction.
@@ -83,10 +90,11 @@ struct Explanation {
   int64_t launches() const; ///< number of kernels in the launch program
 };
 
-/// Figures use the given sizes of named dimensions; choose_dims chooses the others. Errors:
-/// ErrorCode::invalid_argument for a name that the graph lacks, or for sizes whose figures
-/// overflow.
-llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims = {});
+/// Figures use the given sizes of named dimensions; choose_dims chooses the others. Each kernel of
+/// the launch program has up to `candidates` other schedules. Errors: ErrorCode::invalid_argument
+/// for a name that the graph lacks, or for sizes whose figures overflow.
+llvm::Expected<Explanation> explain(const Compilation& compilation, const DimBindings& dims = {},
+                                    size_t candidates = 0);
 
 /// The explanation as text. `colour` adds escape sequences of terminals.
 std::string text_of(const Explanation& explanation, bool colour = false);

@@ -45,6 +45,13 @@ void write(OStream& json, const KernelFacts& kernel) {
   write(json, "schedules", kernel.schedules);
   json.attribute("tuned", kernel.tuned);
   json.attributeObject("predicted", [&] { write(json, kernel.predicted); });
+  json.attributeArray("others", [&] {
+    for (const OtherSchedule& other : kernel.others)
+      json.object([&] {
+        json.attribute("schedule", other.text);
+        json.attribute("ms", other.seconds * 1e3);
+      });
+  });
   json.attributeArray("transfers", [&] {
     for (const Transfer& transfer : kernel.transfers) json.object([&] { write(json, transfer); });
   });

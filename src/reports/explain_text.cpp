@@ -124,6 +124,10 @@ void ExplanationText::print_kernel(const KernelFacts& kernel, size_t number) {
   for (size_t i = 0; i < kernel.schedules.size(); ++i)
     list(i == 0 ? "schedule" : "or", kernel.schedules[i]);
   if (!kernel.tuned.empty()) list("tuned", kernel.tuned);
+  std::vector<std::string> others;
+  for (const OtherSchedule& other : kernel.others)
+    others.push_back(fmt::format("{}: {}", seconds_text(other.seconds), other.text));
+  if (!others.empty()) list("other", others);
   list("entry", kernel.name);
 }
 

@@ -414,6 +414,26 @@ TEST_CASE("explain: kernels come in the order in which they run") {
   CHECK(halves.launches() == 2);
 }
 
+TEST_CASE("explain: other schedules of a kernel come in predicted order") {
+  const auto compilation = llvm::cantFail(compile_graph(
+      llvm::cantFail(parse_graph("graph g(x: f32[512, 1024], param w: f32[1024, 256]) {\n"
+                                 "  return softmax(matmul(x, exp(w))) }",
+                                 "case")),
+      {}));
+  CHECK(text_of(llvm::cantFail(explain(compilation))).find("  other ") == std::string::npos);
+  const Explanation e = llvm::cantFail(explain(compilation, {}, 3));
+  REQUIRE(e.kernels.size() == e.launches() + 1);
+  CHECK(text_of(e).find("  other ") != std::string::npos);
+  for (const KernelFacts& kernel : e.kernels) {
+    const bool has_schedules = kernel.program == ProgramKind::launch && !kernel.packs;
+    REQUIRE(kernel.others.size() == (has_schedules ? 3 : 0));
+    CHECK(llvm::is_sorted(kernel.others, [](const OtherSchedule& a, const OtherSchedule& b) {
+      return a.seconds < b.seconds;
+    }));
+    for (const OtherSchedule& other : kernel.others) CHECK(other.text != kernel.schedules.front());
+  }
+}
+
 TEST_CASE("explain: unfused is each operator alone, by the same planner") {
   // One operator: the same.
   const auto softmax = explained("graph g(x: f32[64, 40000]) { return softmax(x, axis=1) }");

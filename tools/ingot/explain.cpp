@@ -28,6 +28,8 @@ struct ExplainArguments {
   GraphFile file;
   CompileFlags flags;
   PrecisionFlag precision;
+  CountOption candidates{"candidates",
+                         "other schedules of each kernel to show: up to 1000 (default 0)", 0, "0"};
   DimFlags dims;
   TextOption format{"format", "kind",
                     "text (default), json with the same facts, or a drawing of the kernels and\n"
@@ -43,6 +45,8 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   auto options = arguments.flags.options(Use::reports);
   if (!options) return options.takeError();
   options->precision = *precision;
+  auto candidates = arguments.candidates.read();
+  if (!candidates) return candidates.takeError();
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   auto dump = arguments.flags.dump();
@@ -51,7 +55,7 @@ llvm::Error explain_file(const ExplainArguments& arguments) {
   if (!graph) return graph.takeError();
   auto compilation = compile_graph(std::move(*graph), *options, dump->observer());
   if (!compilation) return llvm::joinErrors(compilation.takeError(), dump->finish());
-  auto explanation = ingot::explain(*compilation, *dims);
+  auto explanation = ingot::explain(*compilation, *dims, *candidates);
   if (!explanation) return explanation.takeError();
   if (auto error = dump->finish()) return error;
   print((*format)(*explanation));

@@ -63,6 +63,16 @@ std::string list_words(llvm::ArrayRef<llvm::StringRef> words) {
   return llvm::join(words.drop_back(), ", ") + " or " + words.back().str();
 }
 
+llvm::Expected<unsigned> CountOption::read() const {
+  constexpr unsigned kMost = 1000;
+  unsigned count = 0;
+  if (!llvm::StringRef(getValue()).getAsInteger(10, count) && count >= least_ && count <= kMost)
+    return count;
+  return make_error(ErrorCode::invalid_argument,
+                    "--{}: expected a whole number from {} to {}, got '{}'", ArgStr.str(), least_,
+                    kMost, getValue());
+}
+
 llvm::Expected<Place> parse_place(llvm::StringRef text) {
   static constexpr Choice<Place> choices[] = {{"gpu", Place::gpu}, {"reference", Place::reference}};
   return choose("--on", text, choices);

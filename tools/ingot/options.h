@@ -84,6 +84,16 @@ struct TextOption : llvm::cl::opt<std::string> {
             llvm::cl::cat(category())) {}
 };
 
+/// `--name=N`, a whole number from `least` to 1000.
+struct CountOption : TextOption {
+  CountOption(llvm::StringRef name, const char* help, unsigned least, const char* initial)
+      : TextOption(name, "N", help, initial), least_(least) {}
+  llvm::Expected<unsigned> read() const;
+
+private:
+  const unsigned least_;
+};
+
 /// `--name`.
 struct Switch : llvm::cl::opt<bool> {
   Switch(llvm::StringRef name, const char* help)

@@ -22,8 +22,8 @@ struct TuneArguments {
   GraphFile file;
   CompileFlags flags;
   PrecisionFlag precision;
-  TextOption candidates{"candidates", "N", "of each kernel, at most: from 1 to 1000 (default 24)",
-                        "24"};
+  CountOption candidates{"candidates", "of each kernel, at most: from 1 to 1000 (default 24)", 1,
+                         "24"};
   DimFlags dims;
   QuietFlag quiet;
   Switch json{"json", "print a JSON object with the same facts"};
@@ -33,11 +33,9 @@ llvm::Error tune_file(const TuneArguments& arguments) {
   TuneOptions options;
   auto precision = arguments.precision.read();
   if (!precision) return precision.takeError();
-  if (llvm::StringRef(arguments.candidates).getAsInteger(10, options.candidates) ||
-      options.candidates < 1 || options.candidates > 1000)
-    return make_error(ErrorCode::invalid_argument,
-                      "--candidates: expected a whole number from 1 to 1000, got '{}'",
-                      arguments.candidates.getValue());
+  auto candidates = arguments.candidates.read();
+  if (!candidates) return candidates.takeError();
+  options.candidates = *candidates;
   auto dims = arguments.dims.read();
   if (!dims) return dims.takeError();
   options.dims = std::move(*dims);
