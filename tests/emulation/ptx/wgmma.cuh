@@ -69,6 +69,7 @@ template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma {
 
 private:
   static_assert(sizeof(Element) == 2 || (!kMnA && !kMnB), "f32 has its k innermost");
+  static_assert(kN == 64 || kN == 128 || kN == 256, "the device library has these instructions");
   static constexpr int kDepth = 32 / sizeof(Element);
 
   static void multiply(int thread, f32 (*d)[kN / 4], u64 a, u64 b, bool adds) {
