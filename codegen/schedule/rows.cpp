@@ -151,7 +151,7 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   // Half as many threads may have a row without a ragged end (Predictor::rows).
   const bool is_ragged = packs > per_row && packs % per_row != 0;
   const int64_t held_by_half = 2 * packs / per_row * s.vec;
-  if (is_ragged && per_row > 32 && 2 * packs % per_row == 0 && held_by_half <= kMostHeld)
+  if (is_ragged && per_row > kLanes && 2 * packs % per_row == 0 && held_by_half <= kMostHeld)
     per_row /= 2;
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;

@@ -250,8 +250,8 @@ struct FusionLimits {
   int64_t widest_held_row = kWidestHeldRow;
   int64_t blocks_to_fill = 108; ///< half as many leave the machine idle
   int64_t most_ops = 256;       ///< most ops of one kernel
-  /// Most products of one kernel that follow one another. NVRTC takes 3 s for 16 layers of 64, and
-  /// 37 s for 64 of them: its optimizer goes over the code of all at once.
+  /// Most products of one kernel that follow one another. CUDA 13.0's compiler takes 1.7 s for 8
+  /// layers of 64, 3.5 s for 16 and 11 s for 32: its optimizer goes over the code of all at once.
   int64_t most_layers = 16;
   int64_t most_tensors = 480;      ///< arguments of one kernel; 4 KB of parameters hold 512
   int64_t most_live = 64;          ///< live results; each takes a register per element

@@ -86,6 +86,7 @@ private:
 /// The four threads of a row have its k, several in a word if they are of 16 bits. A product reads
 /// their registers when it is computed.
 template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters {
+  static_assert(kN == 64 || kN == 128 || kN == 256, "the device library has these instructions");
   static void run(f32 (&d)[2][kN / 4], const u32 (&a)[4], u64 b) {
     const auto mine = reinterpret_cast<u64>(&a);
     const emulation::LaneWords* lanes =
