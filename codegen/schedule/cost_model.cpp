@@ -252,7 +252,9 @@ void Predictor::rows() {
   // Where some threads lack their last access to a row, accesses are behind branches, and wait for
   // one another. A norm of f32 [2048, 768] between two products on an H200: 2.5 us more by 64
   // threads a row, which have 1.5 accesses each, than by 32 with 3 or by 128 with at most one.
-  const bool is_ragged = s_.skeleton == Skeleton::held && columns_ < static_cast<double>(s_.tile_n);
+  const bool is_ragged = s_.skeleton == Skeleton::held &&
+                         s_.row_threads == RowThreads::along_columns &&
+                         columns_ < static_cast<double>(s_.tile_n);
   const double at_once = is_ragged ? held / static_cast<double>(s_.chunks) : held;
   const double under_way = resident * at_once * (waits ? moved : read);
   const double share = std::tanh(under_way / (device_.bytes_per_second * latency));

@@ -30,6 +30,19 @@ TEST_CASE("emulation: products in TF32 by wgmma of operands that copies round") 
   }
 }
 
+TEST_CASE("emulation: narrow products in TF32 by wgmma") {
+  for (const char* columns : {"64", "7"}) {
+    CAPTURE(columns);
+    Case one = with_tile(wgmma(fmt::format("graph g(a: f32[300, 300], b: f32[{0}, 300], "
+                                           "c: f32[{0}]) {{\n  return relu(linear(a, b, c)) }}",
+                                           columns)),
+                         MatmulPrecision::high, {128, 64, 16, 6});
+    one.choice.tile_k = 32;
+    CHECK(has_wgmma(one, "tf32 128x64"));
+    CHECK(check_cases({one}) == "");
+  }
+}
+
 TEST_CASE("emulation: swapped products in TF32 by wgmma, whatever the sizes") {
   const std::string columns = "graph g(a: f32[300, 100], b: f32[100, 332], c: f32[332]) {\n"
                               "  return gelu(matmul(a, b) + c) }";

@@ -34,6 +34,12 @@ constexpr Chain kChains[] = {
                       "  return relu(linear(x, w))\n}\n"},
     {"f16 operands", "graph e(x: f16[m, 72], param w: f16[128, 72]) {\n"
                      "  return layer_norm(linear(x, w))\n}\n"},
+    {"parts of a product that no vector stores",
+     "graph e2(x: bf16[m, 72], param w: bf16[72, 128]) {\n"
+     "  return narrow(reshape(matmul(x, w), [m, 8, 16]), 2, 0, 7)\n}\n"},
+    {"a product of few terms that computes an operand",
+     "graph e3(x: f32[m, 3], param w: f32[3, 32], param v: f32[128, 32]) {\n"
+     "  return linear(matmul(x, w), v)\n}\n"},
     {"an elementwise chain",
      "graph f(x: f32[m, 1001]) {\n  return mish(gelu(x * 1.5 + 0.25))\n}\n"},
     {"layer norm of short and long rows", "graph g(x: f32[m, 33], y: f32[m, 20000]) {\n"
@@ -219,6 +225,8 @@ TEST_CASE("gpu: products in TF32 of operands that copies round") {
                   "  return relu(matmul(a, b) + c) }"},
       {"rows along k", "graph g(a: f32[2700, 268], b: f32[300, 268]) {\n"
                        "  return softmax(matmul(a, b, transpose_b=true)) }"},
+      {"few columns", "graph g(a: f32[2700, 268], b: f32[60, 268]) {\n"
+                      "  return gelu(linear(a, b)) }"},
   };
   CompileOptions options;
   options.target = "sm_90a";
