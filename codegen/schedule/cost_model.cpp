@@ -54,13 +54,14 @@ constexpr double kPromoting = 0.8;      ///< share of the tensor cores' rate if 
 // [65536, 4096] by 64 in f32 on an H100: 0.66 ms, 312 TFLOP/s of bf16 products of 632.
 constexpr double kSplitting = 0.55; ///< share of their rate if warps split the operands
 // L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
-// apart over many tiles. Products of bf16 on an H100 by turns of 128x128, TB/s from L2: 31 tiles an
-// SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7 to 11.4; 62 tiles an SM, of 32768 x
-// 4096 by 1024 and by 2048, 9.5 and 9.4, in chain 37 10.4.
-constexpr double kBulkCopies = 1.2;      ///< rate of bulk copies from L2, beside the device's
+// apart over many tiles. Products of bf16, TB/s from L2. On an H200, with one tile an SM: 2048 x
+// 768 by 3072 in tiles of 64x192, and 256 x 4096 by 4096 and 1024 x 1024 by 1024 in tiles of
+// 128x64, 12.7 to 13; with three, 2048 x 2304 by 768 in tiles of 64x192, at least 13. On an H100 by
+// turns of 128x128: 31 tiles an SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7
+// to 11.4; 62 tiles an SM, of 32768 x 4096 by 1024 and by 2048, 9.5 and 9.4, in chain 37 10.4.
+constexpr double kBulkCopies = 1.5;      ///< rate of bulk copies from L2, beside the device's
 constexpr double kBulkCopiesApart = 1.1; ///< the same of blocks that have drifted apart
-// On a line between the two counts, clusters are as fast as blocks alone at 45 tiles.
-constexpr double kTilesTogether = 45, kTilesApart = 62; ///< tiles an SM, of one matrix
+constexpr double kTilesTogether = 4, kTilesApart = 62; ///< tiles an SM, of one matrix
 // By clusters of two the same products take 1.12 to 1.25 times their time at kWgmma, of which
 // shared memory alone takes 1.04.
 constexpr double kClustered = 1.14; ///< time of a cluster, beside that of its busiest unit

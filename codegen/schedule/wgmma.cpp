@@ -41,10 +41,11 @@ constexpr TileShape kShapesOfHalves[] = {{128, 128, 16, 3}, {128, 128, 16, 2}};
 /// Of two products that share A: a thread has the sums of both.
 constexpr TileShape kShapesOfPairs[] = {
     {128, 128, 16, 4}, {128, 128, 16, 3}, {64, 128, 16, 6}, {64, 128, 16, 4}};
-constexpr TileShape kShapes[] = {{128, 256, 16, 4}, {128, 256, 16, 3}, {128, 128, 32, 5},
-                                 {128, 128, 32, 4}, {128, 128, 32, 3}, {64, 256, 16, 5},
-                                 {64, 256, 16, 4},  {64, 256, 16, 3},  {128, 128, 16, 6},
-                                 {128, 128, 16, 4}, {128, 64, 16, 8},  {128, 64, 16, 6}};
+constexpr TileShape kShapes[] = {
+    {128, 256, 16, 4}, {128, 256, 16, 3}, {128, 192, 16, 5}, {128, 192, 16, 4},
+    {128, 128, 32, 5}, {128, 128, 32, 4}, {128, 128, 32, 3}, {64, 256, 16, 5},
+    {64, 256, 16, 4},  {64, 256, 16, 3},  {64, 192, 16, 6},  {64, 192, 16, 4},
+    {128, 128, 16, 6}, {128, 128, 16, 4}, {128, 64, 16, 8},  {128, 64, 16, 6}};
 /// Of swapped products: a warp has all rows and 16 columns, so that both warpgroups share a tile.
 constexpr int64_t kSwappedColumns = 16;
 constexpr TileShape kSwappedShapes[] = {
@@ -60,16 +61,16 @@ bool has_registers(const TileBody& body, const Schedule& s) {
          sizes::multiplying_registers(copying);
 }
 
-/// The columns of a schedule's tiles; false if tiles of its width are not legal.
+/// Sets the distance of tiles along the columns; false if tiles of this width are not legal. Tiles
+/// begin with whole blocks of packed rows.
 bool set_columns(const ScheduleSite& site, Schedule& s) {
   const Dim columns = site.group.space.extent(site.group.domain.columns);
   const StepDemand demand = step_demand(site.group.reductions);
-  const auto tile = tile_columns(demand, assumed(columns), s.tile_n);
-  if (!tile || tile->width > s.tile_n) return false;
-  s.step_n = tile->width == s.tile_n ? tile->step : s.tile_n / tile->step * tile->step;
-  // Tiles begin with whole blocks of packed rows, and segments that span tiles with whole tiles.
-  const bool is_one_tile = columns.is_fixed() && columns.fixed() <= s.step_n;
-  return (is_one_tile || s.step_n % sizes::kPackedRows == 0) && demand.divides % s.step_n == 0;
+  const bool is_one_tile = columns.is_fixed() && columns.fixed() <= s.tile_n;
+  const int64_t unit = is_one_tile ? 1 : sizes::kPackedRows;
+  const auto step = step_of_width(demand, s.tile_n, unit);
+  if (step) s.step_n = *step;
+  return step && (!is_one_tile || columns.fixed() <= *step);
 }
 
 /// The type in which wgmma multiplies operands that mma.sync multiplies in `compute`.

@@ -25,6 +25,8 @@ namespace {
 double kept(const TileColumns& tile) {
   return static_cast<double>(tile.step) / static_cast<double>(tile.width);
 }
+/// The least of that part, beside a tile without shared segments.
+constexpr double kLeastKept = 0.75;
 
 /// The cost of a kept column. Two properties slow a tile down, and each adds an eighth: accesses of
 /// single elements, and a width that reads more of its operands or leaves fewer registers than the
@@ -52,7 +54,7 @@ std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t column
     for (int64_t step = demand.multiple; step <= width && width <= widest;
          step += demand.multiple) {
       const TileColumns tile{width, step};
-      if (demand.divides % step == 0 && kept(tile) >= 0.75 * kept(whole) &&
+      if (demand.divides % step == 0 && kept(tile) >= kLeastKept * kept(whole) &&
           (!best || cost_of(tile) < cost_of(*best)))
         best = tile;
     }
@@ -61,6 +63,15 @@ std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t column
 
 std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t widest) {
   return tile_columns(demand, INT64_MAX, widest);
+}
+
+std::optional<int64_t> step_of_width(const StepDemand& demand, int64_t width, int64_t unit) {
+  unit = std::lcm(unit, demand.multiple);
+  const TileColumns whole{width, width / unit * unit};
+  for (int64_t step = whole.step; step > 0 && kept({width, step}) >= kLeastKept * kept(whole);
+       step -= unit)
+    if (demand.divides % step == 0) return step;
+  return std::nullopt;
 }
 
 } // namespace ingot

@@ -31,4 +31,9 @@ std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t column
 /// The same for more columns than a tile has.
 std::optional<TileColumns> tile_columns(const StepDemand& demand, int64_t widest);
 
+/// The largest step of a tile of `width` columns that is a multiple of `unit` and meets the demand.
+/// None if `width` holds no such multiple, or if shared segments leave less than three quarters of
+/// the columns that the tile would keep without them.
+std::optional<int64_t> step_of_width(const StepDemand& demand, int64_t width, int64_t unit);
+
 } // namespace ingot

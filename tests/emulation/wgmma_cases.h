@@ -35,8 +35,9 @@ struct Tile {
   int m, n, warp_m, slots;
 };
 /// Tiles that both warpgroups share, and tiles of their own in one product of 64 rows or in two.
-inline constexpr Tile kTiles[] = {
-    {128, 256, 16, 3}, {128, 128, 16, 4}, {64, 256, 16, 4}, {128, 128, 32, 3}};
+/// Widths of three blocks of 64 columns come last.
+inline constexpr Tile kTiles[] = {{128, 256, 16, 3}, {128, 128, 16, 4}, {64, 256, 16, 4},
+                                  {128, 128, 32, 3}, {64, 192, 16, 4},  {128, 192, 16, 4}};
 
 /// The case with tiles of this shape.
 inline Case with_tile(Case result, MatmulPrecision precision, const Tile& tile) {

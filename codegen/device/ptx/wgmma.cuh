@@ -35,9 +35,10 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 #define INGOT_REGISTERS_64 INGOT_REGISTERS_32 ", " \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define INGOT_REGISTERS_128 INGOT_REGISTERS_64 ", " \
+#define INGOT_REGISTERS_96 INGOT_REGISTERS_64 ", " \
   "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define INGOT_REGISTERS_128 INGOT_REGISTERS_96 ", " \
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define INGOT_D8(j) \
@@ -46,7 +47,8 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
   INGOT_D8(j), INGOT_D8((j) + 2), INGOT_D8((j) + 4), INGOT_D8((j) + 6), \
   INGOT_D8((j) + 8), INGOT_D8((j) + 10), INGOT_D8((j) + 12), INGOT_D8((j) + 14)
 #define INGOT_D128 INGOT_D64(0), INGOT_D64(16)
-#define INGOT_D256 INGOT_D128, INGOT_D64(32), INGOT_D64(48)
+#define INGOT_D192 INGOT_D128, INGOT_D64(32)
+#define INGOT_D256 INGOT_D192, INGOT_D64(48)
 // clang-format on
 
 /// d = [d +] A B, of 64 x 16 by 16 x kN, both of Element. Of f32, which holds TF32: 64 x 8 by 8 x
@@ -88,6 +90,9 @@ template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters;
 #define INGOT_WGMMA_128(Element)                                                                   \
   INGOT_WGMMA(128, Element, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68",     \
               "%69")
+#define INGOT_WGMMA_192(Element)                                                                   \
+  INGOT_WGMMA(192, Element, INGOT_REGISTERS_96, INGOT_D192, "%96", "%97", "%98", "%99", "%100",    \
+              "%101")
 #define INGOT_WGMMA_256(Element)                                                                   \
   INGOT_WGMMA(256, Element, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131",       \
               "%132", "%133")
@@ -95,6 +100,8 @@ INGOT_WGMMA_64(f16)
 INGOT_WGMMA_64(bf16)
 INGOT_WGMMA_128(f16)
 INGOT_WGMMA_128(bf16)
+INGOT_WGMMA_192(f16)
+INGOT_WGMMA_192(bf16)
 INGOT_WGMMA_256(f16)
 INGOT_WGMMA_256(bf16)
 
@@ -119,19 +126,23 @@ INGOT_WGMMA_256(bf16)
 
 INGOT_WGMMA_TF32(64, INGOT_REGISTERS_32, INGOT_D64(0), "%32", "%33", "%34", "%35", "%36")
 INGOT_WGMMA_TF32(128, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68")
+INGOT_WGMMA_TF32(192, INGOT_REGISTERS_96, INGOT_D192, "%96", "%97", "%98", "%99", "%100")
 INGOT_WGMMA_TF32(256, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131", "%132")
 
 #undef INGOT_WGMMA_TF32
 #undef INGOT_WGMMA_64
 #undef INGOT_WGMMA_128
+#undef INGOT_WGMMA_192
 #undef INGOT_WGMMA_256
 #undef INGOT_WGMMA
 #undef INGOT_REGISTERS_32
 #undef INGOT_REGISTERS_64
+#undef INGOT_REGISTERS_96
 #undef INGOT_REGISTERS_128
 #undef INGOT_D8
 #undef INGOT_D64
 #undef INGOT_D128
+#undef INGOT_D192
 #undef INGOT_D256
 
 } // namespace ptx

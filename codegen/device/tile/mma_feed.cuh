@@ -45,11 +45,11 @@ struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads>
   using Element = typename X::Element;
   static constexpr bool kAlongK = X::kMajor == Major::k;
   static constexpr int kTotal = Stage::kLines * Stage::kChunks;
-  static constexpr int kPerThread = kTotal / kThreads;
+  static constexpr int kPerThread = (kTotal + kThreads - 1) / kThreads;
+  static constexpr bool kIsRagged = kTotal % kThreads != 0; ///< some threads lack the last chunk
   static_assert(X::kVec * sizeof(Element) == kChunkBytes,
                 "direct operands move 16 bytes at a time");
   static_assert(sizeof(Element) == Stage::kSize, "direct operands are not converted");
-  static_assert(kTotal % kThreads == 0, "every thread copies the same number of chunks");
   static_assert(kThreads % Stage::kChunks == 0,
                 "a thread's chunks lie at one place of their lines");
 
@@ -112,6 +112,7 @@ private:
     const i32 lines =
         kAlongK ? (along() < k_count ? mn_left : 0) : (mn_left > 0 ? k_count - line : 0);
     if constexpr (X::kAffine) from += i == 0 ? tile_step : line_step;
+    if (kIsRagged && line + i * kLineStep >= Stage::kLines) return;
     const Element* const source = X::kAffine ? from : address(params, k0, i);
     u8* const target = stage + (kLineStep % Stage::kPeriod == 0
                                     ? Stage::offset(line, chunk) + i * kLineStep * Stage::kLineBytes

@@ -69,7 +69,8 @@ template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma {
 
 private:
   static_assert(sizeof(Element) == 2 || (!kMnA && !kMnB), "f32 has its k innermost");
-  static_assert(kN == 64 || kN == 128 || kN == 256, "the device library has these instructions");
+  static_assert(kN == 64 || kN == 128 || kN == 192 || kN == 256,
+                "the device library has these instructions");
   static constexpr int kDepth = 32 / sizeof(Element);
 
   static void multiply(int thread, f32 (*d)[kN / 4], u64 a, u64 b, bool adds) {
@@ -86,7 +87,8 @@ private:
 /// The four threads of a row have its k, several in a word if they are of 16 bits. A product reads
 /// their registers when it is computed.
 template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters {
-  static_assert(kN == 64 || kN == 128 || kN == 256, "the device library has these instructions");
+  static_assert(kN == 64 || kN == 128 || kN == 192 || kN == 256,
+                "the device library has these instructions");
   static void run(f32 (&d)[2][kN / 4], const u32 (&a)[4], u64 b) {
     const auto mine = reinterpret_cast<u64>(&a);
     const emulation::LaneWords* lanes =
