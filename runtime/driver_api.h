@@ -69,7 +69,7 @@ struct alignas(64) TensorMap {
   uint64_t words[16];
 };
 
-enum TensorMapType : int { kMapF16 = 6, kMapBf16 = 9, kMapTf32 = 11 };
+enum TensorMapType : int { kMapF16 = 6, kMapF32 = 7, kMapBf16 = 9, kMapTf32 = 11 };
 enum TensorMapInterleave : int { kNotInterleaved = 0 };
 enum TensorMapSwizzle : int { kSwizzle128Bytes = 3 };
 enum TensorMapPromotion : int { kPromote256Bytes = 3 };

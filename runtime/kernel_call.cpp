@@ -35,6 +35,7 @@ driver_api::TensorMapType driver_type(MapType type) {
   switch (type) {
   case MapType::f16: return driver_api::kMapF16;
   case MapType::bf16: return driver_api::kMapBf16;
+  case MapType::f32: return driver_api::kMapF32;
   case MapType::tf32: return driver_api::kMapTf32;
   }
   llvm_unreachable("not a type of maps");

@@ -23,7 +23,7 @@ DTYPE_BYTES = {"f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "bool": 1}
 # CUDA driver enumerations.
 STATIC_SHARED, MAX_DYNAMIC_SHARED = 1, 8
 ATTRIBUTE_CLUSTER = 4
-MAP_TYPES = {"f16": 6, "bf16": 9, "tf32": 11}  # the arguments of cuTensorMapEncodeTiled
+MAP_TYPES = {"f16": 6, "f32": 7, "bf16": 9, "tf32": 11}  # the arguments of cuTensorMapEncodeTiled
 NOT_INTERLEAVED, SWIZZLE_128_BYTES, PROMOTE_256_BYTES, FILL_WITH_ZEROS = 0, 3, 3, 0
 
 
@@ -187,8 +187,8 @@ class Plan:
 
     def __init__(self, path, driver):
         self.manifest = json.loads(pathlib.Path(path).read_text())
-        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 3:
-            raise Failure(f"{path}: expected an ingot-manifest of version 3")
+        if self.manifest.get("format") != "ingot-manifest" or self.manifest["version"] != 4:
+            raise Failure(f"{path}: expected an ingot-manifest of version 4")
         code = self.manifest["code"]
         if code["kind"] not in ("ptx", "cubin"):
             raise Failure(f"{path}: its code is {code['kind']}, expected ptx or cubin")

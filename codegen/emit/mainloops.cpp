@@ -63,7 +63,8 @@ void write_mainloop_numbers(CodeWriter& out, const Schedule& s, const std::strin
     add(has_ring ? "kRingSlots" : "kStages", s.slots);
   if (is_staged_fma || is_halves) add("kPromoteEvery", s.promote_every);
   if (is_wgmma(kind)) add("kCluster", s.cluster);
-  if (is_halves || is_thirds || kind == MainloopKind::wgmma_halves)
+  if (is_halves || is_thirds || kind == MainloopKind::wgmma_halves ||
+      kind == MainloopKind::wgmma_thirds)
     add("kTotalEvery", s.total_every);
   if (is_tensor) add("kStagedLoads", s.staged_loads);
   add("kGroupRows", s.group_rows);
@@ -90,6 +91,7 @@ MainloopType mainloop_of(const Schedule& s) {
   case MainloopKind::wgmma_swapped:
     return {"WgmmaSwappedMainloop", "tile/wgmma_swapped_mainloop.cuh"};
   case MainloopKind::wgmma_halves: return {"WgmmaHalvesMainloop", "tile/wgmma_halves_mainloop.cuh"};
+  case MainloopKind::wgmma_thirds: return {"WgmmaThirdsMainloop", "tile/wgmma_thirds_mainloop.cuh"};
   case MainloopKind::guard: return {"GuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::tensor_guard: return {"TensorGuardMainloop", "tile/guard_mainloop.cuh"};
   case MainloopKind::nested: return {"NestedMainloop", "tile/nested_mainloop.cuh"};

@@ -35,6 +35,7 @@ const char* type_name(MapType type) {
   switch (type) {
   case MapType::f16: return "FLOAT16";
   case MapType::bf16: return "BFLOAT16";
+  case MapType::f32: return "FLOAT32";
   case MapType::tf32: return "TFLOAT32";
   }
   llvm_unreachable("not a type of maps");

@@ -25,11 +25,16 @@ std::array<Coordinate, 2> coordinates_of(const IndexMap& map) {
 bool multiplies(ComputeType compute, DType dtype) {
   return (compute == ComputeType::f16 && dtype == DType::f16) ||
          (compute == ComputeType::bf16 && dtype == DType::bf16) ||
-         (compute == ComputeType::tf32 && dtype == DType::f32);
+         (compute == ComputeType::tf32 && dtype == DType::f32) ||
+         (compute == ComputeType::bf16x3 && dtype == DType::f32);
 }
 
-MapType map_type(DType dtype) {
-  return dtype == DType::f16 ? MapType::f16 : dtype == DType::bf16 ? MapType::bf16 : MapType::tf32;
+MapType map_type(DType dtype, ComputeType compute) {
+  switch (dtype) {
+  case DType::f16: return MapType::f16;
+  case DType::bf16: return MapType::bf16;
+  default: return compute == ComputeType::tf32 ? MapType::tf32 : MapType::f32;
+  }
 }
 
 /// The matrices of a mapped operand: their number, the elements between them, and that of a batch.
@@ -123,12 +128,13 @@ OperandLines lines_of(const TileBody& body, const Schedule& s, size_t number) {
   return {s.tile_m, s.mainloop == MainloopKind::wgmma_swapped ? 1 : s.warp_m / 16};
 }
 
-TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, const OperandLines& of) {
+TensorMap tensor_map(const Kernel& kernel, const MatrixOperand& operand, ComputeType compute,
+                     const OperandLines& of) {
   const MappedOperand& mapping = operand.mapping;
   const DType dtype = kernel.parameters[operand.from.parameter].dtype;
   TensorMap map;
   map.argument = operand.from.parameter;
-  map.type = map_type(dtype);
+  map.type = map_type(dtype, compute);
   map.extents = mapping.extents;
   const auto size = static_cast<int>(size_of(dtype));
   for (size_t dim : {0, 1}) map.strides[dim] = mapping.strides[dim] * size;
@@ -150,8 +156,10 @@ std::vector<VariantMap> tensor_maps(const Kernel& kernel, const Schedule& schedu
     if (llvm::any_of(maps, [&](const auto& known) { return known.parameter == *operand->map; }))
       continue;
     const DType dtype = kernel.parameters[operand->from.parameter].dtype;
-    maps.push_back({*operand->map, tensor_map(kernel, *operand, lines_of(body, schedule, number)),
-                    operand->mapping.first * size_of(dtype)});
+    maps.push_back(
+        {*operand->map,
+         tensor_map(kernel, *operand, schedule.compute, lines_of(body, schedule, number)),
+         operand->mapping.first * size_of(dtype)});
   }
   return maps;
 }

@@ -40,6 +40,7 @@ PackFormat pack_format(const Schedule& schedule) {
   case MainloopKind::tensor:
   case MainloopKind::thirds:
   case MainloopKind::wgmma_swapped:
+  case MainloopKind::wgmma_thirds:
   case MainloopKind::nested:
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:

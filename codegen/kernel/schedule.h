@@ -57,6 +57,7 @@ enum class MainloopKind : uint8_t {
   wgmma,           ///< tile/wgmma_mainloop.cuh
   wgmma_swapped,   ///< tile/wgmma_swapped_mainloop.cuh
   wgmma_halves,    ///< tile/wgmma_halves_mainloop.cuh; all tiles
+  wgmma_thirds,    ///< tile/wgmma_thirds_mainloop.cuh
   guard,           ///< tile/guard_mainloop.cuh; the tiles whose halves do not suit
   tensor_guard,    ///< the same, of scaled f16
   nested,          ///< tile/nested_mainloop.cuh; the kernel computes A
@@ -69,7 +70,7 @@ enum class MainloopKind : uint8_t {
 /// True for the mainloops of the specialised skeleton.
 inline bool is_wgmma(MainloopKind kind) {
   return kind == MainloopKind::wgmma || kind == MainloopKind::wgmma_swapped ||
-         kind == MainloopKind::wgmma_halves;
+         kind == MainloopKind::wgmma_halves || kind == MainloopKind::wgmma_thirds;
 }
 /// True if the kernel computes operand A of the product along K.
 inline bool is_nested(MainloopKind kind) {

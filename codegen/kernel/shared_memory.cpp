@@ -61,6 +61,7 @@ int64_t mainloop_bytes(const Schedule& s, int products) {
   case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
     return sizes::slot_ring_bytes(slots, sizes::stage_bytes(m, products * n, k, element));
+  case MainloopKind::wgmma_thirds: return sizes::thirds_ring_bytes(m, n, slots, s.total_every > 0);
   case MainloopKind::guard: return sizes::safe_bytes(m, n);
   case MainloopKind::nested_thirds:
     return sizes::nested_thirds_bytes(m, n, k, to_int(s.depth), bf16_parts(s.compute));

@@ -16,7 +16,7 @@
 namespace ingot {
 
 /// Raised when a reader of the older version would launch wrongly.
-inline constexpr int64_t kManifestVersion = 3;
+inline constexpr int64_t kManifestVersion = 4;
 
 /// The compiler's report on one entry. All fields are 0 if the code was not compiled.
 struct EntryFacts {

@@ -29,8 +29,8 @@ inline constexpr std::pair<PredicateKind, llvm::StringLiteral> kPredicateWords[]
 inline constexpr llvm::StringLiteral kPredicatesExpected = "expected divisible or aligned";
 
 inline constexpr std::pair<MapType, llvm::StringLiteral> kMapWords[] = {
-    {MapType::f16, "f16"}, {MapType::bf16, "bf16"}, {MapType::tf32, "tf32"}};
-inline constexpr llvm::StringLiteral kMapsExpected = "expected f16, bf16 or tf32";
+    {MapType::f16, "f16"}, {MapType::bf16, "bf16"}, {MapType::f32, "f32"}, {MapType::tf32, "tf32"}};
+inline constexpr llvm::StringLiteral kMapsExpected = "expected f16, bf16, f32 or tf32";
 
 template <class Kind, size_t N>
 llvm::StringRef word_in(const std::pair<Kind, llvm::StringLiteral> (&words)[N], Kind kind) {

@@ -42,7 +42,7 @@ inline bool is_callers(ArgumentKind kind) {
 
 /// The elements of a mapped tensor in shared memory. `tf32`: copies round f32 to nearest TF32, ties
 /// to even (CU_TENSOR_MAP_DATA_TYPE_TFLOAT32).
-enum class MapType : uint8_t { f16, bf16, tf32 };
+enum class MapType : uint8_t { f16, bf16, f32, tf32 };
 
 /// A tensor of three dims as copies to shared memory read it (cuTensorMapEncodeTiled): the
 /// innermost dim first, elements outside of it zero, lines of 128 bytes swizzled.

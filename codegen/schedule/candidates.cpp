@@ -36,6 +36,7 @@ int64_t product_registers(const Schedule& s, int64_t products) {
   case MainloopKind::wgmma: // wgmma_candidates counts them
   case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
+  case MainloopKind::wgmma_thirds:
   case MainloopKind::nested: // nested_candidates counts them
   case MainloopKind::nested_thirds:
   case MainloopKind::nested_wgmma:
@@ -88,6 +89,7 @@ std::vector<ScheduleChoice> product_choices(const Schedule& usual) {
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
+  case MainloopKind::wgmma_thirds:
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:

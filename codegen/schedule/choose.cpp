@@ -5,10 +5,12 @@
 #include "codegen/kernel/mapping.h"
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
+#include "codegen/kernel/split_k.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/cost_model.h"
 #include "codegen/schedule/halves.h"
 #include "codegen/schedule/wgmma.h"
+#include "ir/assumed_size.h"
 #include "ir/passes/dataflow.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -202,24 +204,53 @@ llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& sc
   return llvm::Error::success();
 }
 
-/// The other ways to multiply: those of the target's family, and thirds in place of halves.
-std::vector<std::vector<Schedule>> product_candidates(const ScheduleSite& site,
-                                                      const Schedule& usual) {
-  auto candidates = wgmma_candidates(site, {});
-  if (usual.mainloop != MainloopKind::halves || !suits_thirds(site.graph, site.group, site.options))
+using Candidates = std::vector<std::vector<Schedule>>;
+
+/// Adds schedules whose shared memory suffices.
+void add(const ScheduleSite& site, llvm::Expected<std::vector<Schedule>> schedules,
+         Candidates& result) {
+  if (!schedules) return llvm::consumeError(schedules.takeError());
+  if (auto error = set_shared_bytes(site, *schedules)) return llvm::consumeError(std::move(error));
+  result.push_back(std::move(*schedules));
+}
+
+bool leaves_idle(const ScheduleSite& site, const Schedule& s) {
+  return assumed(tile_count(std::get<TileBody>(site.kernel.body), s)) < site.device.sm_count;
+}
+
+/// The other ways to multiply: those of the target's family, thirds in place of halves, and small
+/// tiles of thirds where the usual ones leave SMs idle.
+Candidates product_candidates(const ScheduleSite& site, const Schedule& usual) {
+  Candidates candidates = wgmma_candidates(site, {});
+  if (usual.mainloop == MainloopKind::thirds && leaves_idle(site, usual)) {
+    ScheduleChoice small;
+    small.tile_m = small.tile_n = kTileWidths.front();
+    add(site, choose_product_schedules(site, small, usual.compute), candidates);
+  }
+  if (usual.mainloop == MainloopKind::halves && suits_thirds(site.graph, site.group, site.options))
+    add(site, choose_product_schedules(site, {}, ComputeType::bf16x3), candidates);
+  return candidates;
+}
+
+/// The other ways to go through rows: kept ones, and rows with more threads where SMs are idle.
+Candidates row_candidates(const ScheduleSite& site, const std::vector<Schedule>& usual) {
+  Candidates candidates = kept_candidates(site, usual, {});
+  const Schedule& s = usual.front();
+  if (s.skeleton != Skeleton::held || s.row_threads != RowThreads::along_columns ||
+      !leaves_idle(site, s))
     return candidates;
-  auto thirds = choose_product_schedules(site, {}, ComputeType::bf16x3);
-  if (!thirds) return llvm::consumeError(thirds.takeError()), candidates;
-  if (auto error = set_shared_bytes(site, *thirds))
-    return llvm::consumeError(std::move(error)), candidates;
-  candidates.push_back(std::move(*thirds));
+  ScheduleChoice choice;
+  for (choice.per_row = 2 * s.per_row;
+       choice.per_row <= kMostPerRow && s.tile_n % (choice.per_row * s.vec) == 0;
+       choice.per_row *= 2)
+    add(site, choose_row_schedules(site, choice), candidates);
   return candidates;
 }
 
 /// Takes the cheapest of `schedules` and the other candidates.
 void take_cheapest(const ScheduleSite& site, std::vector<Schedule>& schedules) {
   auto candidates = site.group.computed          ? nested_candidates(site, schedules)
-                    : site.group.matmuls.empty() ? kept_candidates(site, schedules, {})
+                    : site.group.matmuls.empty() ? row_candidates(site, schedules)
                                                  : product_candidates(site, schedules.front());
   if (candidates.empty()) return;
   const std::vector<bool> params_only = depends_only_on_params(site.graph);

@@ -32,6 +32,9 @@ std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 
+inline constexpr int64_t kMostHeld = 32; ///< registers of one tile-wide value per thread of a row
+inline constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
+
 /// The blocks of a cluster that may share a row: up to 8 run on every card that has clusters.
 inline constexpr int64_t kClusterSizes[] = {1, 2, 4, 8};
 

@@ -30,10 +30,12 @@ constexpr double kRowLatency =
     1.15e-6; ///< the same, and again for stores, where a row's threads wait
 /// One block adds one element of one part of a tile (split_k.cpp).
 constexpr double kPart = 0.4e-6 / (128 * 128);
-// Split products of bf16 by wgmma on an H100, w as [N, K], us, measured and predicted without this
-// term: 1024 x 1024 by 1024 19.2, 10.1; 256 x 1024 by 4096 21.1, 10.1; 1024 x 4096 by 1024 29.7,
-// 20.1; 512 x 8192 by 1024 33.7, 20.9; 128 x 4096 by 1024 21.9, 13.8.
-constexpr double kMeeting = 10e-6;    ///< from a split tile's last product to its sums
+// Split products of bf16 in tiles of 128x128 on an H100, w as [N, K], us, measured and predicted
+// without this term: 1024 x 1024 by 1024 19.2, 10.1; 256 x 1024 by 4096 21.1, 10.1; 1024 x 4096 by
+// 1024 29.7, 20.1; 512 x 8192 by 1024 33.7, 20.9; 128 x 4096 by 1024 21.9, 13.8. In tiles of 64x64
+// on an H200, 512 x 256 by 512 in bf16 thirds: about 9 us, 9.1 without it.
+/// From a split tile's last product to its sums: the parts move through L2 twice.
+constexpr double kMeeting = 10e-6 / (128 * 128); ///< of an element
 constexpr double kMultiplying = 0.52; ///< weight of the products' time beside shared memory's
 constexpr double kSharing = 0.86;     ///< weight of shared memory's time beside the products'
 // [1000, 1000] by 1000 in TF32, w as [K, N], on an H100: 0.050 ms by 4 warps on an SM, for which
@@ -53,6 +55,10 @@ constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied un
 constexpr double kPromoting = 0.8;      ///< share of the tensor cores' rate if sums are promoted
 // [65536, 4096] by 64 in f32 on an H100: 0.66 ms, 312 TFLOP/s of bf16 products of 632.
 constexpr double kSplitting = 0.55; ///< share of their rate if warps split the operands
+// f32 products of bf16 thirds by wgmma on an H200: 32768 x 64 by 4096 in tiles of 128x64 0.220 ms,
+// 48 x 50000 by 2048 in tiles of 128x128 0.233 ms; 0.86 and 1.2 us for 32 of K.
+constexpr double kSplitSlot = 0.52e-6;        ///< to split a slot's rows of A, and pass the slot on
+constexpr double kSplitColumn = 0.34e-6 / 64; ///< to split a column of B, and multiply by it
 // L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
 // apart over many tiles. Products of bf16, TB/s from L2. On an H200, with one tile an SM: 2048 x
 // 768 by 3072 in tiles of 64x192, and 256 x 4096 by 4096 and 1024 x 1024 by 1024 in tiles of
@@ -154,6 +160,7 @@ private:
   double arriving(double depth, double cache) const;
   double staging(size_t matmul) const;
   double wgmma_mainloop(double depth);
+  double wgmma_shared(double m, double n, double pair) const;
   double bulk_rate(double tiles) const;
   double column_merges() const;
 
@@ -302,10 +309,7 @@ double Predictor::wgmma_mainloop(double depth) {
   const auto terms = static_cast<double>(facts.tensor_products);
   const auto size = static_cast<double>(facts.operand_bytes);
   const double products = sms_ * 2 * m * n * depth * terms / (kWgmma * device_.tensor_flops);
-  // Warpgroups read their part of one operand, 64 rows or columns, and all of the other one.
-  const double parts = s_.mainloop == MainloopKind::wgmma_swapped ? n : pair * m;
-  const double read = terms * 2 * (parts + n * m / 64), written = size * (m + n);
-  const double shared = sms_ * depth * (read + written) / device_.shared_bytes_per_second;
+  const double shared = sms_ * depth * wgmma_shared(m, n, pair) / device_.shared_bytes_per_second;
   const double tiles = value(tile_count(body_, s_)) / sms_;
   const double copied = m + n / static_cast<double>(s_.cluster); // a cluster shares B
   const double cache = sms_ * depth * size * copied / bulk_rate(tiles / value(body_.batch));
@@ -313,7 +317,27 @@ double Predictor::wgmma_mainloop(double depth) {
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
   const double waits = s_.cluster > 1 ? kClustered : 1; // for the other block
-  return waits * std::max({products, shared, cache, arriving(depth, cache)});
+  const double splitting =
+      s_.mainloop == MainloopKind::wgmma_thirds
+          ? depth / static_cast<double>(s_.tile_k) * (kSplitSlot + kSplitColumn * n)
+          : 0;
+  return waits * std::max({products, shared, cache, arriving(depth, cache), splitting});
+}
+
+/// The bytes of shared memory that pass for each k of a tile of m rows and n columns, those of a
+/// pair of products counted together. Warpgroups read their part of one operand, 64 rows or
+/// columns, and all of the other one.
+double Predictor::wgmma_shared(double m, double n, double pair) const {
+  const ComputeFacts& facts = facts_of(s_.compute);
+  const auto terms = static_cast<double>(facts.tensor_products);
+  const double written = static_cast<double>(facts.operand_bytes) * (m + n);
+  const double read_by_products = terms * 2 * n * m / 64;
+  if (s_.mainloop != MainloopKind::wgmma_thirds) {
+    const double parts = s_.mainloop == MainloopKind::wgmma_swapped ? n : pair * m;
+    return written + terms * 2 * parts + read_by_products;
+  }
+  // Reads of A have conflicts of two lines. B is read, and its thirds are written.
+  return written + 2 * 4 * m + (4 + 3 * 2) * n + read_by_products;
 }
 
 /// Bytes per second of bulk copies from L2, if an SM has so many tiles of a matrix.
@@ -418,7 +442,8 @@ void Predictor::products() {
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);
   const double last = s_.tiles_at_a_time() > 1 ? kAlone * rest : rest;
-  const double once = (is_specialised ? fill : 0) + last + (parts > 1 ? kMeeting : 0);
+  const double once = (is_specialised ? fill : 0) + last +
+                      (parts > 1 ? kMeeting * static_cast<double>(s_.tile_m * s_.tile_n) : 0);
   cost_.idle = (rounds - work) * each;
   cost_.exposed = work * (each - loop) + once;
   cost_.seconds =

@@ -394,6 +394,7 @@ Schedule ProductChooser::generalized(const Schedule& fast) const {
   case MainloopKind::wgmma:
   case MainloopKind::wgmma_swapped:
   case MainloopKind::wgmma_halves:
+  case MainloopKind::wgmma_thirds:
   case MainloopKind::guard:
   case MainloopKind::tensor_guard:
   case MainloopKind::nested:

@@ -11,7 +11,6 @@
 
 namespace ingot {
 
-inline constexpr int64_t kMostHeld = 32;          ///< registers of one tile-wide value per thread
 inline constexpr int64_t kResidentThreads = 1024; ///< threads per SM: 64 registers each
 /// Bytes of a row that a thread has in flight. Little's law: 4.8 TB/s at about 1 us are 36 KB for
 /// each SM, a third of the bytes that 1024 such threads request. The rest covers the barriers of a

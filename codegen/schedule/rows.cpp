@@ -10,7 +10,6 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kMostPerRow = kWidestHeldRow / kMostHeld; ///< threads that share a row
 /// Threads of a row that is read once in any layout. Two warps go through it chunk by chunk, and no
 /// more warps wait for one another. This needs four rows for each row that an SM has in flight;
 /// with fewer, the last rows would leave SMs idle for a row's time.

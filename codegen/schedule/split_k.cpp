@@ -5,6 +5,7 @@
 #include "codegen/schedule/choosers.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ingot {
 namespace {
@@ -13,19 +14,26 @@ namespace {
 // us for the 64 KB of a part of 128 x 128. A part should take several times as long to compute: on
 // tensor cores 512 of K take 3.5 us, in f32 FMA 256 of K take 11 us. Work of time T takes T / n +
 // 0.4 us * n in n parts. The minimum is at n = sqrt(T / 0.4 us): 24 parts for T = 230 us, which is
-// K = 34000 on tensor cores and 5400 in FMA. The minimum is flat: at twice that K more parts would
-// save 6 %.
+// K = 34000 on tensor cores and 5400 in FMA. It is flat, so that fewer parts do for less.
 constexpr int64_t kTensorDepth = 512;
 constexpr int64_t kFmaDepth = 256;
-constexpr int64_t kMostPartsOfK = 24;
-static_assert(kMostPartsOfK <= 256,
-              "the bound of promoted sums (tile/promotion.cuh) allows few parts");
+constexpr int64_t kUsualParts = 24, kDepthOfParts = 34000;
+// The bound of promoted sums (tile/promotion.cuh) allows few parts.
+constexpr int64_t kMostPartsOfK = 128;
+
+/// The most parts of a contraction. A named one is taken for short.
+int64_t most_parts(const Expr& depth) {
+  const auto k = static_cast<double>(std::max(depth.constant().value_or(0), kDepthOfParts));
+  const double parts = kUsualParts * std::sqrt(k / kDepthOfParts);
+  return std::min(kMostPartsOfK, static_cast<int64_t>(parts));
+}
 
 } // namespace
 
 SplitLimits split_limits(const ScheduleSite& site, const Schedule& s) {
   const bool slow = !s.uses_tensor_cores() || s.promote_every > 0;
-  return {kMostPartsOfK, slow ? kFmaDepth : kTensorDepth, site.device.sm_count};
+  const auto& body = std::get<TileBody>(site.kernel.body);
+  return {most_parts(depth_of(body)), slow ? kFmaDepth : kTensorDepth, site.device.sm_count};
 }
 
 void choose_split(const ScheduleSite& site, const SplitLimits& limits, Schedule& s) {

@@ -33,6 +33,8 @@ constexpr int64_t kThreads = 3 * sizes::kWarpgroup;
 constexpr int64_t kOtherRegisters = 45;
 /// A swapped product's columns of two slots (tile/wgmma_swapped_mainloop.cuh).
 constexpr int64_t kColumnRegisters = 32;
+/// The thirds of a thread's rows of a slot (tile/wgmma_thirds_mainloop.cuh).
+constexpr int64_t kThirdsRegisters = 24;
 
 struct TileShape {
   int64_t tile_m, tile_n, warp_m, slots;
@@ -46,6 +48,9 @@ constexpr TileShape kShapes[] = {
     {128, 128, 32, 5}, {128, 128, 32, 4}, {128, 128, 32, 3}, {64, 256, 16, 5},
     {64, 256, 16, 4},  {64, 256, 16, 3},  {64, 192, 16, 6},  {64, 192, 16, 4},
     {128, 128, 16, 6}, {128, 128, 16, 4}, {128, 64, 16, 8},  {128, 64, 16, 6}};
+/// Of products of bf16 thirds: a thread also has the sums of a slot, and the thirds of its rows.
+constexpr TileShape kShapesOfThirds[] = {
+    {128, 128, 16, 4}, {128, 128, 16, 3}, {128, 128, 16, 2}, {128, 64, 16, 6}, {128, 64, 16, 4}};
 /// Of swapped products: a warp has all rows and 16 columns, so that both warpgroups share a tile.
 constexpr int64_t kSwappedColumns = 16;
 constexpr TileShape kSwappedShapes[] = {
@@ -54,11 +59,13 @@ constexpr TileShape kSwappedShapes[] = {
 /// True if the sums of a thread fit its registers beside the values that stages hold.
 bool has_registers(const TileBody& body, const Schedule& s) {
   const int64_t sums = s.tile_m * s.tile_n / s.tile_threads();
-  const int64_t columns = s.mainloop == MainloopKind::wgmma_swapped ? kColumnRegisters : 0;
-  const int copying = s.packs_a ? sizes::beside_registers(s.compute == ComputeType::f16x3 ? 2 : 1)
-                                : sizes::kCopyingRegisters;
-  return body.tile_slots * sums + columns + kOtherRegisters <=
-         sizes::multiplying_registers(copying);
+  const int64_t held = s.mainloop == MainloopKind::wgmma_swapped  ? kColumnRegisters
+                       : s.mainloop == MainloopKind::wgmma_thirds ? sums + kThirdsRegisters
+                                                                  : 0;
+  const int copying = s.packs_a
+                          ? sizes::beside_registers(s.compute == ComputeType::f16x3 ? 2 : 1)
+                          : sizes::copying_registers(s.mainloop == MainloopKind::wgmma_thirds);
+  return body.tile_slots * sums + held + kOtherRegisters <= sizes::multiplying_registers(copying);
 }
 
 /// Sets the distance of tiles along the columns; false if tiles of this width are not legal. Tiles
@@ -143,6 +150,19 @@ bool set_rounded(const ScheduleSite& site, Schedule& s) {
          });
 }
 
+/// Takes the mainloop of an f32 product in bf16 thirds, whose warps split the operands; false if it
+/// is not legal.
+bool set_thirds(const ScheduleSite& site, Schedule& s) {
+  const auto& loop = std::get<TileBody>(site.kernel.body).mainloops.front();
+  const std::optional<int64_t> depth = loop.depth.constant();
+  s.mainloop = MainloopKind::wgmma_thirds;
+  s.tile_k = s.promote_every = sizes::box_elements(size_of(DType::f32));
+  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+  map_operands(site, s);
+  return llvm::all_of(s.operands,
+                      [](const auto& operand) { return operand.path == PathKind::mapped; });
+}
+
 bool has_mapped(const Schedule& s) {
   return llvm::any_of(s.operands, [](const auto& o) { return o.path == PathKind::mapped; });
 }
@@ -163,7 +183,7 @@ std::optional<Schedule> unmapped(const ScheduleSite& site, const Schedule& mappe
     choice.tile_m = mapped.tile_m;
     choice.tile_n = mapped.tile_n;
     choice.split_k = 1;
-    auto schedules = choose_product_schedules(site, choice);
+    auto schedules = choose_product_schedules(site, choice, usual.compute);
     if (!schedules) return llvm::consumeError(schedules.takeError()), std::nullopt;
     s = schedules->back();
     split_like(s, mapped);
@@ -209,8 +229,9 @@ bool has_long_stages(const ScheduleSite& site, const Schedule& s) {
 }
 
 /// `allowed`: operands that can be mapped are, and others are packed. `none`: all are packed.
-/// `rounding`: f32 operands are mapped, and copies round them to TF32.
-enum class Maps : uint8_t { allowed, none, rounding };
+/// `rounding`: f32 operands are mapped, and copies round them to TF32. `splitting`: they are
+/// mapped, and warps split them into bf16 thirds.
+enum class Maps : uint8_t { allowed, none, rounding, splitting };
 
 /// How blocks work together. `clusters`: two blocks with adjacent row tiles share the copies of B.
 /// `split`: they share the K of a tile. `packing`: they pack A for one another, beside products.
@@ -289,6 +310,8 @@ std::optional<Schedule> by_wgmma(const ScheduleSite& site, const Schedule& usual
   s.warp_n = s.tile_n;
   if (maps == Maps::rounding) {
     if (!set_rounded(site, s)) return std::nullopt;
+  } else if (maps == Maps::splitting) {
+    if (!set_thirds(site, s)) return std::nullopt;
   } else {
     set_products(site, s);
     if (maps == Maps::allowed) map_operands(site, s);
@@ -354,6 +377,21 @@ void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candi
     }
 }
 
+/// Products of f32 in bf16 thirds.
+void add_thirds(const ScheduleSite& site, const ScheduleChoice& choice, Candidates& result) {
+  const auto& mainloops = std::get<TileBody>(site.kernel.body).mainloops;
+  if (mainloops.size() > 1 || site.options.precision != MatmulPrecision::highest ||
+      !suits_thirds(site.graph, site.group, site.options))
+    return;
+  auto usual = choose_product_schedules(site, choice, ComputeType::bf16x3);
+  if (!usual) return llvm::consumeError(usual.takeError());
+  for (const TileShape& shape : kShapesOfThirds)
+    for (const Blocks blocks : {Blocks::alone, Blocks::split}) {
+      auto variants = variants_of(site, *usual, shape, blocks, Maps::splitting);
+      if (!variants.empty()) result.push_back(std::move(variants));
+    }
+}
+
 /// Products of mapped 16-bit operands, and of packed ones.
 void add_unrounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
   if (!can_pack(site.graph, site.group)) return;
@@ -381,6 +419,7 @@ std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
   if (!usual) return llvm::consumeError(usual.takeError()), result;
   if (!usual->front().uses_tensor_cores()) return result;
   add_rounded(site, *usual, result);
+  add_thirds(site, choice, result);
   add_unrounded(site, *usual, result);
   return result;
 }

@@ -28,7 +28,7 @@ void read_mapped(const TensorMap& map, std::array<int64_t, 3> at, unsigned char*
   std::memset(to, 0, map.element_bytes);
   if (!is_inside) return;
   std::memcpy(to, map.tensor + offset, map.element_bytes);
-  if (map.element_bytes != 4) return;
+  if (!map.rounds) return;
   uint32_t bits;
   std::memcpy(&bits, to, 4);
   bits = round_tf32(bits);

@@ -175,7 +175,8 @@ private:
   /// The map of the tensor at an address.
   TensorMap encode(const BoundMap& map, unsigned long long address) const {
     TensorMap encoded;
-    encoded.element_bytes = map.type == MapType::tf32 ? 4 : 2;
+    encoded.element_bytes = map.type == MapType::f32 || map.type == MapType::tf32 ? 4 : 2;
+    encoded.rounds = map.type == MapType::tf32;
     encoded.tensor = reinterpret_cast<const unsigned char*>(address);
     for (size_t dim = 0; dim < 3; ++dim) {
       encoded.extents[dim] = *map.extents[dim].evaluate(slots_);

@@ -15,10 +15,10 @@ struct LaneWords {
   uint32_t word[8];
 };
 
-/// A tensor map: a tensor, innermost dim first, and the box of a copy. Elements of 4 bytes are f32,
-/// which copies round to TF32.
+/// A tensor map: a tensor, innermost dim first, and the box of a copy.
 struct TensorMap {
   int32_t element_bytes = 2; ///< 2 or 4
+  bool rounds = false;       ///< copies round f32 to TF32
   const unsigned char* tensor = nullptr;
   std::array<int64_t, 3> extents{}; ///< elements
   std::array<int64_t, 2> strides{}; ///< bytes

@@ -77,8 +77,8 @@ TEST_CASE("manifest: reading errors name the place") {
   const std::string text = sample_text();
   CHECK(failure("[]") == "manifest: expected an object whose format is \"ingot-manifest\"");
   CHECK(failure("{").find("manifest: ") == 0);
-  CHECK(failure(replaced(text, "\"version\": 3", "\"version\": 2")) ==
-        "manifest: expected version 3, got 2; read it with the Ingot that wrote it");
+  CHECK(failure(replaced(text, "\"version\": 4", "\"version\": 3")) ==
+        "manifest: expected version 4, got 3; read it with the Ingot that wrote it");
   CHECK(failure(replaced(text, "\"sample_main_fast\"", "7")) ==
         "manifest: expected string at manifest.kernels[0].variants[0].entry");
   CHECK(failure(replaced(text, "\"kind\": \"workspace\"", "\"kind\": \"heap\""))
@@ -87,8 +87,8 @@ TEST_CASE("manifest: reading errors name the place") {
   CHECK(failure(replaced(text, "\"kind\": \"aligned\"", "\"kind\": \"even\""))
             .find("expected divisible or aligned at manifest.") != std::string::npos);
   CHECK(failure(replaced(text, "\"argument\": 0,\n              \"dtype\": \"f16\"",
-                         "\"argument\": 0,\n              \"dtype\": \"f32\""))
-            .find("expected f16, bf16 or tf32 at manifest.") != std::string::npos);
+                         "\"argument\": 0,\n              \"dtype\": \"i32\""))
+            .find("expected f16, bf16, f32 or tf32 at manifest.") != std::string::npos);
   CHECK(failure(replaced(text, "\"dtype\": \"f32\"", "\"dtype\": \"f31\""))
             .find("expected f32, f16, bf16, i32, i64 or bool at manifest.") != std::string::npos);
   CHECK(failure(replaced(text, "min(ceil_div(m, 128) * 2, 108)", "min(m")) ==

@@ -119,7 +119,7 @@ TEST_CASE("schedule: few rows are multiplied as halves where prepare makes those
   // Too little to multiply, however few the rows are.
   CHECK(tile("x: f32[2, 256], param w: f32[256, 256]").starts_with("f32 64x64x16"));
   // As much again in operands that no halves are made of.
-  CHECK(tile("x: f32[64, 256], param w: f32[256, 256]").starts_with("bf16x3 64x128x32"));
+  CHECK(tile("x: f32[64, 256], param w: f32[256, 256]").starts_with("bf16x3 64x64x32"));
 }
 
 TEST_CASE("schedule: tiles that share their products are not wide") {
@@ -291,7 +291,10 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
   CHECK(schedules("x: f32[64, 768]) { return cast(softmax(x), bf16)")
             .starts_with("held 4x768 threads 128 per-row 32 along-columns vec 8 "));
   CHECK(softmax("[64, 5]", 1) == "held 16x8 threads 128 per-row 8 along-columns vec 1 shared 0");
+  // More threads where rows of 64 threads leave SMs idle.
   CHECK(softmax("[64, 1000]", 1) ==
+        "held 1x1024 threads 256 per-row 256 along-columns vec 4 shared 64");
+  CHECK(softmax("[512, 1000]", 1) ==
         "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 32");
   CHECK(softmax("[64, 16384]", 1) ==
         "held 1x16384 threads 1024 per-row 1024 along-columns vec 4 shared 256");

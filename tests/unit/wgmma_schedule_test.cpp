@@ -5,6 +5,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace ingot;
 using ingot::testing::schedules;
@@ -33,12 +34,12 @@ TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants a
   const std::string text = schedules("x: bf16[512, 8192], w: bf16[1024, 8192]) {\n"
                                      "  return linear(x, w)",
                                      MatmulPrecision::highest, "sm_90a");
-  CHECK(llvm::StringRef(text).starts_with("wgmma bf16 128x128x64"));
+  CHECK(llvm::StringRef(text).starts_with("wgmma bf16 128x64x64"));
   // The last one takes tensors that no map describes.
   llvm::SmallVector<llvm::StringRef, 4> lines;
   llvm::StringRef(text).trim().split(lines, '\n');
   REQUIRE(lines.size() >= 2);
-  CHECK(lines.back().starts_with("mma bf16 128x128"));
+  CHECK(lines.back().starts_with("mma bf16 128x64"));
   for (llvm::StringRef line : lines) CHECK(line.contains("split-k at most 24"));
   // Too many tiles to share, and a contraction too short.
   for (const char* whole : {"x: bf16[2048, 8192], w: bf16[2048, 8192]) { return linear(x, w)",
@@ -133,4 +134,38 @@ TEST_CASE("schedule: statistics of columns leave a long contraction its large ti
   const Schedule& product = c.schedules.front().front();
   CHECK(is_wgmma(product.mainloop));
   CHECK(product.tile_n == 256);
+}
+
+TEST_CASE("schedule: tiles fill the SMs with products of few columns") {
+  const auto first = [](const std::string& spec) {
+    const std::string text = schedules(spec.c_str(), MatmulPrecision::highest, "sm_90a");
+    return llvm::StringRef(text).split('\n').first.str();
+  };
+  const auto linear = [](int m, int n, int k) {
+    return fmt::format("x: bf16[{0}, {2}], w: bf16[{1}, {2}]) {{ return relu(linear(x, w))", m, n,
+                       k);
+  };
+  // 128 tiles of 64x192 for 132 SMs, of which 96 of 128x128 leave 36 idle.
+  CHECK(llvm::StringRef(first(linear(2048, 768, 3072))).starts_with("wgmma bf16 64x192x64"));
+  CHECK(llvm::StringRef(first(linear(1024, 1024, 1024))).starts_with("wgmma bf16 128x64x64"));
+  CHECK(llvm::StringRef(first(linear(256, 4096, 4096))).starts_with("wgmma bf16 128x64x64"));
+}
+
+TEST_CASE("schedule: products in bf16 thirds by wgmma where halves are not packed for less") {
+  const auto first = [](const std::string& spec) {
+    const std::string text = schedules(spec.c_str(), MatmulPrecision::highest, "sm_90a");
+    return llvm::StringRef(text).split('\n').first.str();
+  };
+  CHECK(llvm::StringRef(first("x: f32[65536, 1024], w: f32[16, 1024]) { return linear(x, w)"))
+            .starts_with("wgmma bf16x3 128x64x32"));
+  const std::string deep = first("x: f32[256, 262144], w: f32[256, 262144]) { return linear(x, w)");
+  CHECK(llvm::StringRef(deep).starts_with("wgmma bf16x3 128x128x32"));
+  CHECK(llvm::StringRef(deep).contains(" split-k at most 66"));
+  // No map describes the operands, or a prologue computes them.
+  for (const char* by_threads :
+       {"x: f32[65536, 1022], w: f32[16, 1022]) { return linear(x, w)",
+        "x: f32[65536, 1024], w: f32[16, 1024]) { return linear(relu(x), w)"})
+    CHECK(llvm::StringRef(first(by_threads)).starts_with("mma bf16x3"));
+  CHECK(llvm::StringRef(first("x: f32[4096, 4096], w: f32[4096, 4096]) { return linear(x, w)"))
+            .starts_with("wgmma f16x3"));
 }

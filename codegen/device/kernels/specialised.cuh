@@ -88,8 +88,9 @@ template <class K> struct ScaleRemoval {
   }
 };
 
-/// Registers of a thread that copies, and may pack, and of one that multiplies.
-template <class K, bool kPacks = K::kPacksA> constexpr int kCopying = sizes::kCopyingRegisters;
+/// Registers of a thread that copies, and may pack or split, and of one that multiplies.
+template <class K, bool kPacks = K::kPacksA>
+constexpr int kCopying = sizes::copying_registers(K::Source::kSplitsB);
 template <class K>
 constexpr int kCopying<K, true> = sizes::beside_registers(K::MatrixA::Packed::kPlanes);
 template <class K> constexpr int kMultiplying = sizes::multiplying_registers(kCopying<K>);
@@ -128,7 +129,8 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
   const i32 owner = kTakesTurns ? ptx::uniform(own_thread / L::kThreads) : 0;
   const CopiesOfWarpgroup<K> copies = {ptx::uniform(own_thread / sizes::kWarpgroup)};
   typename Source::Place place;
-  if (kTakesTurns && owner == 1) place.skip(Source::slots_of(units.range(0)));
+  if constexpr (kTakesTurns)
+    if (owner == 1) place.skip(Source::slots_of(units.range(0)));
   const auto place_of = [&](i64 unit) {
     TileContext tile = units.place(unit, ptx::opaque(thread),
                                    ptx::shared_memory() + Bytes::kFirst + owner * Bytes::kStages);
@@ -137,7 +139,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     tile.kept = copies.memory();
     return tile;
   };
-  if constexpr (Source::kListsResiduals) Source::begin(thread);
+  Source::begin(thread);
   u32 tiles = 0;
   for (i64 unit = ptx::block_index() + owner * ptx::block_count(); unit < units.count();
        unit += Bytes::kOwners * ptx::block_count()) {
@@ -165,6 +167,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
     const TileContext tile = place_of(unit);
     // A tile past the last row is multiplied for the other block, which needs its half of B.
     if (kCluster > 1 && tile.row0 >= units.grid.rows) continue;
+    if constexpr (Source::kSplitsB) Source::complete(params, tile, k, fragment.v[0]);
     if (!add_unit<K>(params, unit, tile, fragment)) continue;
     copies.barrier();
     const ScaleRemoval<K> finish = {tile.row0, copies.factors()};
@@ -188,7 +191,7 @@ INGOT_DEVICE void multiply_tiles(const typename K::Params& params, const Units<K
 }
 
 /// By the first warpgroup: copies the operands of the block's tiles, by one thread. Other warps
-/// pack A, if the kernel does.
+/// pack A or split B, if the kernel does.
 template <class K>
 INGOT_DEVICE void copy_tiles(const typename K::Params& params, const Units<K>& units,
                              typename K::Source::Ring ring) {
@@ -209,6 +212,12 @@ INGOT_DEVICE void copy_tiles(const typename K::Params& params, const Units<K>& u
     }
     packing.finish();
   } else {
+    if constexpr (Source::kSplitsB)
+      if (!is_first) {
+        for (i64 unit = ptx::block_index(); unit < units.count(); unit += ptx::block_count())
+          Source::split(ptx::thread_index() - 32, units.range(unit), ring, place);
+        return;
+      }
     if (!is_first || !ptx::elect()) return;
     for (i64 unit = ptx::block_index(); unit < units.count(); unit += ptx::block_count())
       Source::copy(params, units.place(unit, 0, nullptr), units.range(unit), ring, place);

@@ -18,6 +18,12 @@ template <int kPending> INGOT_DEVICE void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
+/// Orders this thread's writes to shared memory with products that start later and read it by
+/// another way (PTX ISA, "Async proxy"). A barrier or an mbarrier comes in between.
+INGOT_DEVICE void order_with_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /// The compiler neither moves nor copies the sums across this. Without it ptxas may serialise
 /// products.
 template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols]) {
@@ -57,13 +63,13 @@ template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&sums)[kRows][kCols])
 /// parity] (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16", D). If not `adds`, d is
 /// set.
 template <int kN, class Element, bool kMnA, bool kMnB> struct Wgmma;
-/// d += A B, likewise, with A in registers. Of 16 bits, a thread has two adjacent k in each of
-/// a[half + 2 * (k8 block)], of row lane / 4 + 8 * half and k 2 * (lane % 4) + 8 * (k8 block). Of
-/// f32, a[half + 2 * (k4 block)] has k lane % 4 + 4 * (k4 block) (PTX ISA, "Register Fragments for
-/// wgmma.mma_async.m64nNk16" and "m64nNk8", A).
+/// d += A B, likewise, with A in registers; run<false> sets d. Of 16 bits, a thread has two
+/// adjacent k in each of a[half + 2 * (k8 block)], of row lane / 4 + 8 * half and k 2 * (lane % 4)
+/// + 8 * (k8 block). Of f32, a[half + 2 * (k4 block)] has k lane % 4 + 4 * (k4 block) (PTX ISA,
+/// "Register Fragments for wgmma.mma_async.m64nNk16" and "m64nNk8", A).
 template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters;
 
-#define INGOT_WGMMA(columns, Element, registers, sums, at0, at1, at2, at3, at4, at5)               \
+#define INGOT_WGMMA(columns, Element, registers, sums, at0, at1, at2, at3, at4, at5, at6)          \
   template <bool kMnA, bool kMnB> struct Wgmma<columns, Element, kMnA, kMnB> {                     \
     static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], u64 a, u64 b, bool adds) {              \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " at2 ", 0;\n"                                \
@@ -75,27 +81,29 @@ template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters;
     }                                                                                              \
   };                                                                                               \
   template <bool kMnB> struct WgmmaFromRegisters<columns, Element, kMnB> {                         \
+    template <bool kAdds = true>                                                                   \
     static INGOT_DEVICE void run(f32 (&d)[2][columns / 4], const u32 (&a)[4], u64 b) {             \
-      asm volatile(                                                                                \
-          "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #Element "." #Element            \
-          " {" registers "}, {" at0 ", " at1 ", " at2 ", " at3 "}, " at4 ", 1, 1, 1, " at5 ";"     \
-          : sums                                                                                   \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(static_cast<int>(kMnB)));      \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32." #Element "." #Element   \
+                   " {" registers "}, {" at0 ", " at1 ", " at2 ", " at3 "}, " at4 ", " at6         \
+                   ", 1, 1, " at5 ";"                                                              \
+                   : sums                                                                          \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),                           \
+                     "n"(static_cast<int>(kMnB)), "n"(static_cast<int>(kAdds)));                   \
     }                                                                                              \
   };
 
 #define INGOT_WGMMA_64(Element)                                                                    \
   INGOT_WGMMA(64, Element, INGOT_REGISTERS_32, INGOT_D64(0), "%32", "%33", "%34", "%35", "%36",    \
-              "%37")
+              "%37", "%38")
 #define INGOT_WGMMA_128(Element)                                                                   \
   INGOT_WGMMA(128, Element, INGOT_REGISTERS_64, INGOT_D128, "%64", "%65", "%66", "%67", "%68",     \
-              "%69")
+              "%69", "%70")
 #define INGOT_WGMMA_192(Element)                                                                   \
   INGOT_WGMMA(192, Element, INGOT_REGISTERS_96, INGOT_D192, "%96", "%97", "%98", "%99", "%100",    \
-              "%101")
+              "%101", "%102")
 #define INGOT_WGMMA_256(Element)                                                                   \
   INGOT_WGMMA(256, Element, INGOT_REGISTERS_128, INGOT_D256, "%128", "%129", "%130", "%131",       \
-              "%132", "%133")
+              "%132", "%133", "%134")
 INGOT_WGMMA_64(f16)
 INGOT_WGMMA_64(bf16)
 INGOT_WGMMA_128(f16)

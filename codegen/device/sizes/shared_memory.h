@@ -32,6 +32,8 @@ constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 /// Registers of a thread of the specialised skeleton that copies, beside two warpgroups that
 /// multiply. With 24 it spills.
 inline constexpr int kCopyingRegisters = 40;
+/// The same of a thread beside those that split a slot's B.
+constexpr int copying_registers(bool splits) { return splits ? 56 : kCopyingRegisters; }
 /// Those of a thread that multiplies, where one that copies has `copying`. A block of three
 /// warpgroups is launched with 168 each.
 constexpr int multiplying_registers(int copying) { return (3 * 168 - copying) / 2; }
@@ -243,6 +245,13 @@ constexpr int nested_ring_bytes(int rows, int cols, int step, int depth, int slo
 /// Resident tiles by wgmma: a ring for the first A, and one for every B. A line has 128 bytes.
 constexpr int resident_ring_bytes(int rows, int widest, int slots_of_a, int slots) {
   return aligned_ring_bytes(slots_of_a, rows * 128) + aligned_ring_bytes(slots, widest * 128);
+}
+/// The slots for the thirds of B, beside those of f32 (tile/wgmma_thirds_mainloop.cuh).
+inline constexpr int kSplitSlots = 2;
+/// Products of bf16 thirds by wgmma: rings for f32 and for the thirds of B, and totals of the sums.
+constexpr int thirds_ring_bytes(int rows, int cols, int slots, bool has_totals) {
+  return aligned_ring_bytes(slots, (rows + cols) * 128) +
+         aligned_ring_bytes(kSplitSlots, cols * 3 * 64) + (has_totals ? rows * cols * 4 : 0);
 }
 /// The columns of an operand that is copied ahead (tile/copied_ahead.cuh).
 constexpr int ahead_bytes(int cols, int element) { return region(cols * element); }

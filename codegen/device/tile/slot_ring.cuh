@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of slots in shared memory between the thread that fills them and the warpgroups that read
-// them (sm_90a). Each slot has two mbarriers: one for "full", one for "free". It may have a note,
-// which is a number from the thread that fills it.
+// A ring of slots in shared memory between the thread or warps that fill them and the warps that
+// read them (sm_90a). Each slot has two mbarriers: one for "full", one for "free". It may have a
+// note, which is a number from the thread that fills it.
 #pragma once
 
 #include "ptx/cluster.cuh"
@@ -34,8 +34,9 @@ template <int kSlots> struct RingPlace {
 // of each. Then a slot is free once no block reads it.
 
 /// kReaders readers of each block free a slot. kCluster: blocks that fill it together; 1: one
-/// alone.
-template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRing {
+/// alone. kFillers: arrivals that fill it, one of a thread that starts copies.
+template <int kSlots, int kSlotBytes, int kReaders, int kCluster, int kFillers = 1>
+struct SlotRing {
   using Place = RingPlace<kSlots>;
   static constexpr int kBytes = sizes::slot_ring_bytes(kSlots, kSlotBytes);
   u32 base; ///< shared address of the first slot, a multiple of 1024
@@ -45,7 +46,7 @@ template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRin
   /// By one thread. The others may use the ring after a barrier of the block, or of the cluster.
   INGOT_DEVICE void make() const {
     for (u32 index = 0; index < kSlots; ++index) {
-      ptx::make_mbarrier(full(index), 1);
+      ptx::make_mbarrier(full(index), kFillers);
       ptx::make_mbarrier(free(index), kReaders * kCluster);
     }
     for (u32 reader = 0; reader < 2; ++reader) ptx::make_mbarrier(turn(reader), 4);
@@ -59,17 +60,24 @@ template <int kSlots, int kSlotBytes, int kReaders, int kCluster> struct SlotRin
   }
   /// Likewise, for copies of `bytes` to the front of the slot.
   INGOT_DEVICE u32 begin_filling_part(Place place, u32 bytes) const {
-    ptx::wait_phase(free(place.slot), place.parity ^ 1);
+    wait_until_free(place);
     return announce(place, bytes);
   }
   /// Also leaves a note for the readers.
   INGOT_DEVICE u32 begin_filling(Place place, u32 note) const {
-    ptx::wait_phase(free(place.slot), place.parity ^ 1);
+    wait_until_free(place);
     ptx::store_shared(note_address(place.slot), note);
     return announce(place, kSlotBytes);
   }
   /// The note of a slot that is full and not yet released.
   INGOT_DEVICE u32 note(Place place) const { return ptx::load_shared(note_address(place.slot)); }
+
+  /// A warp that writes a slot itself waits until nobody reads it any more. One of its threads
+  /// marks it as full.
+  INGOT_DEVICE void wait_until_free(Place place) const {
+    ptx::wait_phase(free(place.slot), place.parity ^ 1);
+  }
+  INGOT_DEVICE void mark_full(Place place) const { ptx::arrive(full(place.slot)); }
 
   /// Waits until all bytes of the slot have landed.
   INGOT_DEVICE void wait_until_full(Place place) const {

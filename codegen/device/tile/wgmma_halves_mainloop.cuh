@@ -5,6 +5,7 @@
 // kTotalEvery.
 #pragma once
 
+#include "tile/issue_turns.cuh"
 #include "tile/wgmma_operands.cuh"
 
 namespace ingot {
@@ -23,18 +24,16 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
   using Layout = typename Source::Layout;
   static constexpr bool kCompensated = true;
   static constexpr bool kTotals = Config::kTotalEvery > 0;
+  using Turns = IssueTurns<Source::kGroups>;
 
-  /// Before the first tile: the first warpgroup issues first. Its turn behind the last tile is left
-  /// over, and ends with the block.
-  static INGOT_DEVICE void begin(i32 thread) {
-    if (const i32 group = ptx::uniform(thread / sizes::kWarpgroup); group == 1) pass_issue(group);
-  }
+  /// Before the first tile, by the warpgroups that share it.
+  static INGOT_DEVICE void begin(i32 thread) { Turns::begin(thread); }
 
   template <class AddResiduals, class Seen>
   static INGOT_DEVICE void multiply(i32 thread, KRange k, Ring ring, Place& place, Sums& acc,
                                     AddResiduals add_residuals, Seen seen) {
-    const i32 group = ptx::uniform(thread / sizes::kWarpgroup);
-    const u64 a = Source::first_a(ring, group), b = Source::first_b(ring);
+    const Turns turns(thread);
+    const u64 a = Source::first_a(ring, turns.group), b = Source::first_b(ring);
     Sums part, chunk; // with kTotals, chunk sums kTotalEvery of K, and then goes to acc
     clear(acc);
     if constexpr (kTotals) clear(chunk);
@@ -47,7 +46,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
     }
     for (; left > 0; --left) {
       if (left == 1) seen();
-      wait_for_issue(group);
+      turns.wait();
       ptx::pin(part);
       ptx::wgmma_fence();
       const u64 slot = place.slot * (Source::kSlotBytes >> 4);
@@ -57,7 +56,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
           a + slot, b + slot + (Source::kPlaneOfB >> 4), true, part);
       multiply_slot<Config::kTileN, PackedHalves, PackedHalves>(a + slot, b + slot, true, part);
       ptx::wgmma_commit();
-      pass_issue(group);
+      turns.pass();
       ptx::pin(part);
       ptx::wgmma_wait<0>();
       ptx::pin(part);
@@ -75,27 +74,6 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
   }
 
 private:
-  // The tensor cores would share their time between the products of both warpgroups, which would
-  // then end together, and nothing would run beside the additions. So the warpgroups issue the
-  // products of a slot in turn, and one adds while the other multiplies.
-  static_assert(Source::kGroups == 2, "two warpgroups share a tile");
-  // Behind those of kernels/specialised.cuh, of which the last is 1 + kGroups. Constants, because a
-  // number would take a register.
-  static constexpr i32 kBarrier = 8; ///< of the first warpgroup. That of the second is the next one
-  static constexpr i32 kMultiplying = 2 * sizes::kWarpgroup;
-  static INGOT_DEVICE void wait_for_issue(i32 group) {
-    if (group == 0)
-      ptx::wait_for_issue(kBarrier, kMultiplying);
-    else
-      ptx::wait_for_issue(kBarrier + 1, kMultiplying);
-  }
-  static INGOT_DEVICE void pass_issue(i32 group) {
-    if (group == 0)
-      ptx::pass_issue(kBarrier + 1, kMultiplying);
-    else
-      ptx::pass_issue(kBarrier, kMultiplying);
-  }
-
   static INGOT_DEVICE void add(const Sums& from, Sums& to) {
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {

@@ -204,9 +204,13 @@ INGOT_DEVICE void multiply_slot(u64 a, u64 b, bool adds, f32 (&d)[kRows][kN / 4]
 //                                          0: operands are not scaled, and the next two are missing
 //   copy_factors(params, tile, factors)    by a warpgroup: starts to copy them
 //   finish<L>(thread, rows, columns, acc)  removes the scales from sums of the layout L
-//   kListsResiduals                        whether rows list residuals; if not, the next three are
-//                                          missing
 //   begin(thread)                          by the threads of a tile, once, before the first tile
+//   kSplitsB                               whether warps split B; if not, the next two are missing
+//   split(thread, k, ring, place)          by the warps beside the copying thread: splits B of a
+//                                          tile. `thread` is the index among them
+//   complete(params, tile, k, acc)         by the threads of a tile, behind multiply
+//   kListsResiduals                        whether rows list residuals; if not, the next two are
+//                                          missing
 //   multiply(thread, k, ring, place, acc, add_residuals, seen)
 //                                          in place of the other: calls add_residuals(acc) before
 //                                          the first products if the tile needs it
@@ -219,7 +223,7 @@ template <class Config, class A, class B, int kBlocks, int kGroups> struct Slots
   using TensorB = typename SlotTensor<B>::Type;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN, kTileK = Config::kTileK;
   static constexpr int kCluster = Config::kCluster; ///< blocks with one B, and a row tile each
-  static constexpr bool kInBands = Config::kInBands;
+  static constexpr bool kInBands = Config::kInBands, kSplitsB = false;
   static_assert(kTileK == kSlotDepth<TensorA> && kTileK == kSlotDepth<TensorB> &&
                     kTileM % 64 == 0 && kTileN % 64 == 0,
                 "slots hold whole blocks");
@@ -232,6 +236,7 @@ template <class Config, class A, class B, int kBlocks, int kGroups> struct Slots
   using Place = typename Ring::Place;
 
   static INGOT_DEVICE i32 slots_of(KRange k) { return slots_for<kTileK>(k); }
+  static INGOT_DEVICE void begin(i32) {}
 
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,

@@ -21,7 +21,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   static constexpr int kCluster = Config::kCluster;
   static constexpr bool kInBands = Config::kInBands;
   static constexpr int kFactorBytes = 0;
-  static constexpr bool kListsResiduals = false;
+  static constexpr bool kListsResiduals = false, kSplitsB = false;
   static constexpr int kTileM = Config::kTileM, kTileN = Config::kTileN;
   /// A slot: A, then the B of each product.
   static constexpr int kSecondB = First::kBytesOfA + First::kPlaneOfB;
@@ -30,6 +30,7 @@ struct MatmulPair<WgmmaMainloop<Config, A, B>, WgmmaMainloop<Config, SecondA, Se
   using Place = typename Ring::Place;
 
   static INGOT_DEVICE i32 slots_of(KRange k) { return First::slots_of(k); }
+  static INGOT_DEVICE void begin(i32) {}
 
   template <class Params>
   static INGOT_DEVICE void copy(const Params& params, const TileContext& tile, KRange k, Ring ring,

@@ -9,6 +9,7 @@ namespace ingot {
 namespace ptx {
 
 INGOT_DEVICE void wgmma_fence() {}
+INGOT_DEVICE void order_with_products() {}
 INGOT_DEVICE void wgmma_commit() { ingot_machine->commit_products(); }
 template <int kPending> INGOT_DEVICE void wgmma_wait() { ingot_machine->wait_products(kPending); }
 template <int kRows, int kCols> INGOT_DEVICE void pin(f32 (&)[kRows][kCols]) {}
@@ -20,25 +21,27 @@ template <class Element> f32 multiplied(Element element) {
 }
 
 /// A matrix in shared memory, as its descriptor says (PTX ISA, "Matrix Descriptor Format"): lines
-/// of 128 bytes, swizzled by address, in groups of 8. A line has the k of one row, or 64 rows of
+/// of 128 or 64 bytes, swizzled by address, in groups of 8. A line has the k of one row, or rows of
 /// one k.
 struct DescribedMatrix {
-  u32 start, block_bytes, group_bytes;
+  u32 start, block_bytes, group_bytes, line_bytes;
   bool is_mn;
 
   DescribedMatrix(u64 descriptor, bool is_mn)
       : start(part(descriptor, 0)), block_bytes(part(descriptor, 16)),
-        group_bytes(part(descriptor, 32)), is_mn(is_mn) {}
+        group_bytes(part(descriptor, 32)), line_bytes(descriptor >> 62 == 2 ? 64 : 128),
+        is_mn(is_mn) {}
   static u32 part(u64 descriptor, int shift) {
     return static_cast<u32>(descriptor >> shift & 0x3fff) << 4;
   }
 
   template <class Element> f32 at(int row, int k) const {
-    constexpr int kSize = sizeof(Element), kOfLine = 128 / kSize;
+    constexpr int kSize = sizeof(Element);
+    const int of_line = static_cast<int>(line_bytes) / kSize;
     const int line = is_mn ? k : row, column = is_mn ? row : k;
-    const u32 address = start + column / kOfLine * block_bytes + line / 8 * group_bytes +
-                        line % 8 * 128 + kSize * (column % kOfLine);
-    const u32 swizzled = address ^ (address >> 3 & 0x70);
+    const u32 address = start + column / of_line * block_bytes + line / 8 * group_bytes +
+                        line % 8 * line_bytes + kSize * (column % of_line);
+    const u32 swizzled = address ^ (address >> 3 & (line_bytes - 16));
     Element element;
     std::memcpy(&element, shared_memory() + swizzled, sizeof(element));
     return multiplied(element);
@@ -89,7 +92,7 @@ private:
 template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters {
   static_assert(kN == 64 || kN == 128 || kN == 192 || kN == 256,
                 "the device library has these instructions");
-  static void run(f32 (&d)[2][kN / 4], const u32 (&a)[4], u64 b) {
+  template <bool kAdds = true> static void run(f32 (&d)[2][kN / 4], const u32 (&a)[4], u64 b) {
     const auto mine = reinterpret_cast<u64>(&a);
     const emulation::LaneWords* lanes =
         ingot_machine->exchange({{static_cast<u32>(mine), static_cast<u32>(mine >> 32)}});
@@ -109,7 +112,7 @@ template <int kN, class Element, bool kMnB> struct WgmmaFromRegisters {
                     sizeof(element));
         return multiplied(element);
       };
-      add_products<kN, Element, 8 * kPerWord>(thread, sums, row, DescribedMatrix(b, kMnB), true);
+      add_products<kN, Element, 8 * kPerWord>(thread, sums, row, DescribedMatrix(b, kMnB), kAdds);
     });
   }
 
