@@ -60,14 +60,17 @@ constexpr double kSplitting = 0.55; ///< share of their rate if warps split the 
 constexpr double kSplitSlot = 0.52e-6;        ///< to split a slot's rows of A, and pass the slot on
 constexpr double kSplitColumn = 0.34e-6 / 64; ///< to split a column of B, and multiply by it
 // L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
-// apart over many tiles. Products of bf16, TB/s from L2. On an H200, with one tile an SM: 2048 x
-// 768 by 3072 in tiles of 64x192, and 256 x 4096 by 4096 and 1024 x 1024 by 1024 in tiles of
-// 128x64, 12.7 to 13; with three, 2048 x 2304 by 768 in tiles of 64x192, at least 13. On an H100 by
-// turns of 128x128: 31 tiles an SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7
-// to 11.4; 62 tiles an SM, of 32768 x 4096 by 1024 and by 2048, 9.5 and 9.4, in chain 37 10.4.
-constexpr double kBulkCopies = 1.5;      ///< rate of bulk copies from L2, beside the device's
-constexpr double kBulkCopiesApart = 1.1; ///< the same of blocks that have drifted apart
-constexpr double kTilesTogether = 4, kTilesApart = 62; ///< tiles an SM, of one matrix
+// apart. Products of bf16, TB/s from L2. On an H200, with 36 to 64 slots an SM, 2048 x 768 by 3072
+// and 2048 x 2304 by 768 in tiles of 64x192, 256 x 4096 by 4096 and 1024 x 1024 by 1024 in tiles of
+// 128x64: 12.7 to 13; with 497, chain 94 by turns of 128x128: 10.6. On an H100 by turns of 128x128:
+// 31 tiles an SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7 to 11.4; 62 tiles an
+// SM, of 32768 x 4096 by 1024 and by 2048, 9.5 and 9.4, in chain 37 10.4.
+constexpr double kBulkCopiesAtFirst = 1.5; ///< rate of bulk copies from L2, beside the device's
+constexpr double kSlotsAtFirst = 64, kSlotsLater = 497; ///< slots an SM
+constexpr double kBulkCopies = 1.2;                     ///< the same later
+constexpr double kBulkCopiesApart = 1.1;                ///< the same of blocks far apart
+// On a line between the two counts, clusters are as fast as blocks alone at 45 tiles.
+constexpr double kTilesTogether = 45, kTilesApart = 62; ///< tiles an SM, of one matrix
 // By clusters of two the same products take 1.12 to 1.25 times their time at kWgmma, of which
 // shared memory alone takes 1.04.
 constexpr double kClustered = 1.14; ///< time of a cluster, beside that of its busiest unit
@@ -161,7 +164,7 @@ private:
   double staging(size_t matmul) const;
   double wgmma_mainloop(double depth);
   double wgmma_shared(double m, double n, double pair) const;
-  double bulk_rate(double tiles) const;
+  double bulk_rate(double tiles, double slots) const;
   double column_merges() const;
 
   const Kernel& kernel_;
@@ -312,7 +315,8 @@ double Predictor::wgmma_mainloop(double depth) {
   const double shared = sms_ * depth * wgmma_shared(m, n, pair) / device_.shared_bytes_per_second;
   const double tiles = value(tile_count(body_, s_)) / sms_;
   const double copied = m + n / static_cast<double>(s_.cluster); // a cluster shares B
-  const double cache = sms_ * depth * size * copied / bulk_rate(tiles / value(body_.batch));
+  const double slots = depth / static_cast<double>(s_.tile_k) * tiles;
+  const double cache = sms_ * depth * size * copied / bulk_rate(tiles / value(body_.batch), slots);
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;
   cost_.cache += cache * tiles;
@@ -340,11 +344,17 @@ double Predictor::wgmma_shared(double m, double n, double pair) const {
   return written + 2 * 4 * m + (4 + 3 * 2) * n + read_by_products;
 }
 
-/// Bytes per second of bulk copies from L2, if an SM has so many tiles of a matrix.
-double Predictor::bulk_rate(double tiles) const {
-  const double apart =
-      std::clamp((tiles - kTilesTogether) / (kTilesApart - kTilesTogether), 0.0, 1.0);
-  return (kBulkCopies + (kBulkCopiesApart - kBulkCopies) * apart) * device_.l2_bytes_per_second;
+/// Bytes per second of bulk copies from L2, if an SM has so many tiles of a matrix, and fills so
+/// many slots.
+double Predictor::bulk_rate(double tiles, double slots) const {
+  const auto between = [](double at, double first, double last) {
+    return std::clamp((at - first) / (last - first), 0.0, 1.0);
+  };
+  const double rate =
+      kBulkCopiesAtFirst -
+      (kBulkCopiesAtFirst - kBulkCopies) * between(slots, kSlotsAtFirst, kSlotsLater) -
+      (kBulkCopies - kBulkCopiesApart) * between(tiles, kTilesTogether, kTilesApart);
+  return rate * device_.l2_bytes_per_second;
 }
 
 /// The seconds in which a tile's slots arrive that are requested ahead. `cache`: at the cache's

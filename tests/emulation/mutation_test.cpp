@@ -143,6 +143,8 @@ TEST_CASE("emulation: every barrier, wait and commit of products of bf16 thirds 
               "  return h - mean(h, axis=0, keepdim=true) }"};
   thirds.precision = ingot::MatmulPrecision::highest;
   thirds.least_products.thirds = std::numeric_limits<int64_t>::min();
+  thirds.choice.tile_m = 64;
+  thirds.choice.tile_n = 128;
   REQUIRE(schedules_of(thirds).find("mma bf16x3 64x128x32") == 0);
   // The barrier of the last step is for a slot that nobody reads. Behind the loop come one for the
   // slots, two around the flags of sums that are not finite, and that of the column sums. Nothing

@@ -242,6 +242,53 @@ TEST_CASE("gpu: products in TF32 of operands that copies round") {
   check_chains(kRounded, {}, {MatmulPrecision::high});
 }
 
+TEST_CASE("gpu: f32 products of thirds, whose operands warps split") {
+  constexpr Chain kSplit[] = {
+      {"columns of B along k", "graph g(a: f32[16400, 516], b: f32[132, 516], c: f32[132]) {\n"
+                               "  return relu(linear(a, b, c)) }"},
+      {"columns of B along its rows, batches", "graph g(a: f32[3, 16400, 68], b: f32[3, 68, 60]) {\n"
+                                               "  return gelu(matmul(a, b)) }"},
+      {"rows of A along its columns", "graph g(a: f32[516, 16400], b: f32[516, 132]) {\n"
+                                      "  return softmax(matmul(a, b, transpose_a=true)) }"},
+      {"states of columns, in tiles of any tensor",
+       "graph g(a: f32[16400, 516], b: f32[516, 260]) {\n"
+       "  h = matmul(a, b)\n  return h, mean(h, axis=0) }"},
+      {"blocks that share a long k", "graph g(a: f32[250, 33000], b: f32[130, 33000]) {\n"
+                                     "  return linear(a, b) }"},
+  };
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h100";
+  for (const Chain& chain : kSplit) {
+    CAPTURE(std::string(chain.name));
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
+    REQUIRE(bool(compilation));
+    const Schedule& schedule = compilation->schedules.front().front();
+    CHECK(schedule.mainloop == MainloopKind::wgmma_thirds);
+    check_chain(chain, options, {MatmulPrecision::highest});
+  }
+}
+
+TEST_CASE("gpu: products in tiles of three blocks of 64 columns") {
+  constexpr Chain kThree[] = {
+      {"norms of rows behind them", "graph g(a: bf16[2048, 2056], w: bf16[768, 2056],\n"
+                                    "        r: bf16[2048, 768]) {\n"
+                                    "  h = linear(a, w) + r\n  return h, layer_norm(h) }"},
+      {"rows of B along its columns", "graph g(a: f16[2040, 2056], w: f16[2056, 768]) {\n"
+                                      "  return gelu(matmul(a, w)) }"},
+  };
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h100";
+  for (const Chain& chain : kThree) {
+    CAPTURE(std::string(chain.name));
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(chain.text, chain.name)), options);
+    REQUIRE(bool(compilation));
+    CHECK(compilation->schedules.front().front().tile_n == 192);
+    check_chain(chain, options, {MatmulPrecision::highest});
+  }
+}
+
 TEST_CASE("gpu: products by clusters, whose blocks copy operands to each other") {
   constexpr Chain kClustered[] = {
       {"an odd number of row tiles, and statistics of columns",
