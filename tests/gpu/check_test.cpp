@@ -246,8 +246,9 @@ TEST_CASE("gpu: f32 products of thirds, whose operands warps split") {
   constexpr Chain kSplit[] = {
       {"columns of B along k", "graph g(a: f32[16400, 516], b: f32[132, 516], c: f32[132]) {\n"
                                "  return relu(linear(a, b, c)) }"},
-      {"columns of B along its rows, batches", "graph g(a: f32[3, 16400, 68], b: f32[3, 68, 60]) {\n"
-                                               "  return gelu(matmul(a, b)) }"},
+      {"columns of B along its rows, batches",
+       "graph g(a: f32[3, 16400, 68], b: f32[3, 68, 60]) {\n"
+       "  return gelu(matmul(a, b)) }"},
       {"rows of A along its columns", "graph g(a: f32[516, 16400], b: f32[516, 132]) {\n"
                                       "  return softmax(matmul(a, b, transpose_a=true)) }"},
       {"states of columns, in tiles of any tensor",

@@ -30,21 +30,35 @@ std::string sum(const char* name, int count) {
   return text;
 }
 
-/// Compiles the specs for both families of schedules; each has a variant of such a schedule.
-void check_stages(llvm::ArrayRef<std::pair<const char*, const char*>> specs,
-                  MatmulPrecision precision = MatmulPrecision::high,
+using Specs = llvm::ArrayRef<std::pair<const char*, const char*>>;
+
+/// Adds the sources of the specs, each of which has a variant of such a schedule.
+void add_specs(Sources& sources, Specs specs, MatmulPrecision precision, const char* device,
+               const char* target, const LeastProducts& least_products = {}) {
+  for (const auto& [spec, schedule] : specs) {
+    CAPTURE(std::string(spec));
+    const auto variants = sources.add(spec, spec, precision, device, target, least_products);
+    CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
+      return llvm::StringRef(variant.schedule).contains(part);
+    }));
+  }
+}
+
+/// Compiles the specs by the schedules of sm_80 for both cards.
+void check_stages(Specs specs, MatmulPrecision precision = MatmulPrecision::high,
                   const LeastProducts& least_products = {}) {
   for (const auto& [device, arch] : {std::pair("a100", "sm_80"), {"h200", "sm_90"}}) {
     Sources sources;
-    for (const auto& [spec, schedule] : specs) {
-      CAPTURE(std::string(spec));
-      const auto variants = sources.add(spec, spec, precision, device, "sm_80", least_products);
-      CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
-        return llvm::StringRef(variant.schedule).contains(part);
-      }));
-    }
+    add_specs(sources, specs, precision, device, "sm_80", least_products);
     check_local_memory(sources, arch);
   }
+}
+
+/// Compiles the specs for sm_90a.
+void check_hopper(MatmulPrecision precision, Specs specs) {
+  Sources sources;
+  add_specs(sources, specs, precision, "h200", "sm_90a");
+  check_local_memory(sources, "sm_90a");
 }
 
 } // namespace
@@ -91,39 +105,65 @@ TEST_CASE("stages: products that compute their operand need no local memory") {
 }
 
 TEST_CASE("stages: products by wgmma that compute their operand need no local memory") {
-  Sources sources;
-  for (const auto& [spec, schedule] : std::vector<std::pair<const char*, const char*>>{
-           {"graph a(q: f16[64, 2048, 64], k: f16[64, 2048, 64], v: f16[64, 2048, 64]) {\n"
-            "  return scaled_dot_product_attention(q, k, v, is_causal=true) }",
-            "nested wgmma f16 192x64x128"},
-           {"graph b(q: bf16[2, n, 16, 128], k: bf16[2, n, 4, 128], v: bf16[2, n, 4, 128]) {\n"
-            "  h = scaled_dot_product_attention(transpose(q, 1, 2), transpose(k, 1, 2),\n"
-            "                                   transpose(v, 1, 2), is_causal=true, "
-            "enable_gqa=true)\n"
-            "  return transpose(h, 1, 2) }",
-            "nested wgmma bf16 128x128x128"},
-           {"graph c(q: bf16[32, 1024, 80], k: bf16[32, 1024, 80], v: bf16[32, 1024, 96],\n"
-            "        m: bool[1024, 1024]) {\n"
-            "  s = where(m, matmul(q, k, transpose_b=true) * 0.1, -inf)\n"
-            "  return matmul(softmax(s), v) }",
-            "nested wgmma bf16 128x128x64"},
-           {"graph d(q: bf16[16, 4096, 256], k: bf16[16, 4096, 256], v: bf16[16, 4096, 256]) {\n"
-            "  return scaled_dot_product_attention(q, k, v) }",
-            "nested wgmma bf16 128x256x64"},
-           {"graph e(x: bf16[65536, 256], a: bf16[256, 64], b: bf16[64, 256], c: bf16[256]) {\n"
-            "  return layer_norm(matmul(relu(matmul(x, a)), b) + c) }",
-            "resident wgmma bf16 128x256x64"},
-           {"graph f(x: f16[1048576, 64], a: f16[64, 64], b: f16[64, 64], c: f16[64]) {\n"
-            "  h = relu(matmul(x, a) + c)\n  h = relu(matmul(h, b) + c)\n"
-            "  return relu(matmul(h, a) + c) }",
-            "resident wgmma f16 192x64x64"}}) {
-    CAPTURE(std::string(spec));
-    const auto variants = sources.add(spec, spec, MatmulPrecision::high, "h200", "sm_90a");
-    CHECK(llvm::any_of(variants, [&, part = llvm::StringRef(schedule)](const auto& variant) {
-      return llvm::StringRef(variant.schedule).contains(part);
-    }));
-  }
-  check_local_memory(sources, "sm_90a");
+  check_hopper(
+      MatmulPrecision::high,
+      {
+          {"graph a(q: f16[64, 2048, 64], k: f16[64, 2048, 64], v: f16[64, 2048, 64]) {\n"
+           "  return scaled_dot_product_attention(q, k, v, is_causal=true) }",
+           "nested wgmma f16 192x64x128"},
+          {"graph b(q: bf16[2, n, 16, 128], k: bf16[2, n, 4, 128], v: bf16[2, n, 4, 128]) {\n"
+           "  h = scaled_dot_product_attention(transpose(q, 1, 2), transpose(k, 1, 2),\n"
+           "                                   transpose(v, 1, 2), is_causal=true, "
+           "enable_gqa=true)\n"
+           "  return transpose(h, 1, 2) }",
+           "nested wgmma bf16 128x128x128"},
+          {"graph c(q: bf16[32, 1024, 80], k: bf16[32, 1024, 80], v: bf16[32, 1024, 96],\n"
+           "        m: bool[1024, 1024]) {\n"
+           "  s = where(m, matmul(q, k, transpose_b=true) * 0.1, -inf)\n"
+           "  return matmul(softmax(s), v) }",
+           "nested wgmma bf16 128x128x64"},
+          {"graph d(q: bf16[16, 4096, 256], k: bf16[16, 4096, 256], v: bf16[16, 4096, 256]) {\n"
+           "  return scaled_dot_product_attention(q, k, v) }",
+           "nested wgmma bf16 128x256x64"},
+          {"graph e(x: bf16[65536, 256], a: bf16[256, 64], b: bf16[64, 256], c: bf16[256]) {\n"
+           "  return layer_norm(matmul(relu(matmul(x, a)), b) + c) }",
+           "resident wgmma bf16 128x256x64"},
+          {"graph f(x: f16[1048576, 64], a: f16[64, 64], b: f16[64, 64], c: f16[64]) {\n"
+           "  h = relu(matmul(x, a) + c)\n  h = relu(matmul(h, b) + c)\n"
+           "  return relu(matmul(h, a) + c) }",
+           "resident wgmma f16 192x64x64"},
+      });
+}
+
+TEST_CASE("stages: products of bf16 thirds by wgmma need no local memory") {
+  check_hopper(MatmulPrecision::highest,
+               {
+                   {"graph a(x: f32[256, 262144], w: f32[262144, 256]) { return matmul(x, w) }",
+                    "wgmma bf16x3 128x128x32"},
+                   {"graph b(x: f32[512, 32768], w: f32[512, 60], b: f32[60]) {\n"
+                    "  return softmax(gelu(matmul(x, w, transpose_a=true) + b)) }",
+                    "wgmma bf16x3 128x64x32"},
+                   {"graph c(x: f32[m, 512], w: f32[64, 512]) {\n"
+                    "  h = linear(x, w)\n  return h, mean(h, axis=0) }",
+                    "wgmma bf16x3 128x64x32"},
+               });
+}
+
+TEST_CASE("stages: products in tiles of 192 columns need no local memory") {
+  check_hopper(MatmulPrecision::highest,
+               {
+                   {"graph a(x: bf16[2048, 3072], w: bf16[768, 3072], r: bf16[2048, 768]) {\n"
+                    "  h = linear(x, w) + r\n  return h, layer_norm(h) }",
+                    "wgmma bf16 64x192x64"},
+               });
+  check_hopper(MatmulPrecision::high,
+               {
+                   {"graph a(x: f32[2048, 768], param w: f32[2304, 768], b: f32[2304]) {\n"
+                    "  return linear(x, w, b) }",
+                    "wgmma f16x1 64x192x64"},
+                   {"graph b(x: f32[2048, 3072], w: f32[768, 3072]) { return gelu(linear(x, w)) }",
+                    "wgmma tf32 64x192x32"},
+               });
 }
 
 TEST_CASE("stages: lanes with two rows each, or with many warps, need no local memory") {
