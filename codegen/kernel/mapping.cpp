@@ -22,13 +22,6 @@ std::array<Coordinate, 2> coordinates_of(const IndexMap& map) {
   return {is_k ? Coordinate::k : Coordinate::mn, is_k ? Coordinate::mn : Coordinate::k};
 }
 
-bool multiplies(ComputeType compute, DType dtype) {
-  return (compute == ComputeType::f16 && dtype == DType::f16) ||
-         (compute == ComputeType::bf16 && dtype == DType::bf16) ||
-         (compute == ComputeType::tf32 && dtype == DType::f32) ||
-         (compute == ComputeType::bf16x3 && dtype == DType::f32);
-}
-
 MapType map_type(DType dtype, ComputeType compute) {
   switch (dtype) {
   case DType::f16: return MapType::f16;
@@ -64,10 +57,18 @@ bool is_mapped(const Schedule& schedule, MatmulSide of) {
   return schedule.operands[of.index()].path == PathKind::mapped;
 }
 
-bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute) {
+bool multiplies_copied(const Kernel& outline, const MatrixOperand& operand, ComputeType compute) {
+  const DType dtype = outline.parameters[operand.from.parameter].dtype;
+  return (compute == ComputeType::f16 && dtype == DType::f16) ||
+         (compute == ComputeType::bf16 && dtype == DType::bf16) ||
+         (compute == ComputeType::tf32 && dtype == DType::f32);
+}
+
+bool can_map(const Kernel& outline, const MatrixOperand& operand) {
   const DType dtype = outline.parameters[operand.from.parameter].dtype;
   const IndexMap& map = operand.from.map;
-  if (!multiplies(compute, dtype) || !operand.prologue.empty() || !map.has_matrices ||
+  if (!llvm::is_contained({DType::f16, DType::bf16, DType::f32}, dtype) ||
+      !operand.prologue.empty() || !map.has_matrices ||
       (map.contiguous != Coordinate::k && map.contiguous != Coordinate::mn))
     return false;
   const int64_t aligned = kMapAlignment / size_of(dtype);

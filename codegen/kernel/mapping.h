@@ -9,11 +9,15 @@ namespace ingot {
 /// True if a schedule's mainloop reads an operand by a tensor map.
 bool is_mapped(const Schedule& schedule, MatmulSide of);
 
-/// True if an operand of an outline may be mapped by products of type `compute`: its elements have
-/// that type and no prologue, and steps are multiples of kMapAlignment for every size. Those of the
-/// batch may be several, as of heads that lie side by side in a row, or share a matrix. Variants
-/// ask for a pointer that is a multiple too. A launch refuses extents that copies cannot count.
-bool can_map(const Kernel& outline, const MatrixOperand& operand, ComputeType compute);
+/// True if an operand of an outline may be mapped: its elements are f16, bf16 or f32 and have no
+/// prologue, and steps are multiples of kMapAlignment for every size. Those of the batch may be
+/// several, as of heads that lie side by side in a row, or share a matrix. Variants ask for a
+/// pointer that is a multiple too. A launch refuses extents that copies cannot count.
+bool can_map(const Kernel& outline, const MatrixOperand& operand);
+
+/// True if products of type `compute` multiply the operand as copies bring it: of their own type,
+/// or f32 that copies round to TF32.
+bool multiplies_copied(const Kernel& outline, const MatrixOperand& operand, ComputeType compute);
 
 /// True if two operands of a kernel are one matrix in memory, which the product takes unchanged.
 bool is_same_matrix(const MatrixOperand& a, const MatrixOperand& b);

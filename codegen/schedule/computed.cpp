@@ -134,7 +134,8 @@ bool set_mapped(const ScheduleSite& site, Schedule& s) {
   for (const Expr& extent : {body.batch, body.rows}) // copies count in 32 bits
     if (extent.constant().value_or(0) > INT32_MAX) return false;
   for (const MatrixOperand* operand : matrix_operands(body)) {
-    if (!can_map(site.kernel, *operand, s.compute)) return false;
+    if (!can_map(site.kernel, *operand) || !multiplies_copied(site.kernel, *operand, s.compute))
+      return false;
     const int64_t size = size_of(site.kernel.parameters[operand->from.parameter].dtype);
     s.operands.push_back({PathKind::mapped, kWidestAccess / size});
   }

@@ -117,7 +117,9 @@ void map_operands(const ScheduleSite& site, Schedule& s) {
   for (MatmulSide of : matmul_sides(site.group)) {
     const MatrixOperand& operand = body.mainloops[of.matmul].operands[of.side];
     const bool is_cut = of.side == 0 && s.warp_m > 16;
-    if (can_map(site.kernel, operand, s.compute) && (!is_cut || has_contiguous_k(operand)))
+    const bool splits = s.mainloop == MainloopKind::wgmma_thirds;
+    if (can_map(site.kernel, operand) && (!is_cut || has_contiguous_k(operand)) &&
+        (splits || multiplies_copied(site.kernel, operand, s.compute)))
       s.operands[of.index()].path = PathKind::mapped;
   }
 }

@@ -81,29 +81,6 @@ bool reads(const Group& group, ValueId value) {
                       [&](const Read* read) { return read->access.value == value; });
 }
 
-/// True if each kernel that reads `value` merges parts of the results of `op`.
-bool is_read_beside_results(const FusionPlan& plan, ValueId value, const Op& op) {
-  return llvm::all_of(plan.groups, [&](const Group& group) {
-    return !reads(group, value) || llvm::any_of(memory_reads(group), [&](const Read* read) {
-      return read->combine && llvm::is_contained(op.results, read->access.value);
-    });
-  });
-}
-
-void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
-  for (const Group& group : plan.groups)
-    for (const Reduction& reduction : group.reductions) {
-      const Op& op = graph.op(reduction.op);
-      if (!reduction.global || op.kind != OpKind::moments) continue;
-      const ValueId value = root_of(graph, op.operands.front());
-      if (!is_residual_sum(graph, group, value)) continue;
-      for (const Write& write : group.writes)
-        if (write.source == value && widenable.count(write.value) &&
-            is_read_beside_results(plan, write.value, op))
-          graph.store_in(write.value, DType::f32);
-    }
-}
-
 /// The operand of `op`, and the results of the kernel's elementwise ops and matmuls from which it
 /// is computed.
 std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) {
@@ -124,6 +101,18 @@ std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) 
     }
   }
   return result;
+}
+
+void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
+  for (const Group& group : plan.groups)
+    for (const Reduction& reduction : group.reductions) {
+      if (!reduction.global || reduction.span == ReduceSpan::column) continue;
+      const std::set<ValueId> reduced = computed_for(graph, group, reduction.op);
+      for (const Write& write : group.writes)
+        if (widenable.count(write.value) && reduced.count(write.source) &&
+            is_residual_sum(graph, group, write.source))
+          graph.store_in(write.value, DType::f32);
+    }
 }
 
 /// Those `values` that are stored in 16 bits and that another kernel reads from memory.

@@ -168,4 +168,9 @@ TEST_CASE("schedule: products in bf16 thirds by wgmma where halves are not packe
     CHECK(llvm::StringRef(first(by_threads)).starts_with("mma bf16x3"));
   CHECK(llvm::StringRef(first("x: f32[4096, 4096], w: f32[4096, 4096]) { return linear(x, w)"))
             .starts_with("wgmma f16x3"));
+  // No mainloop by wgmma splits the operands of a product that computes one.
+  CHECK(
+      llvm::StringRef(first("q: f32[64, 1024, 64], k: f32[64, 1024, 64], v: f32[64, 1024, 64]) {\n"
+                            "  return scaled_dot_product_attention(q, k, v)"))
+          .starts_with("nested mma bf16x3"));
 }
