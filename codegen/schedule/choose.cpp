@@ -222,7 +222,8 @@ bool leaves_idle(const ScheduleSite& site, const Schedule& s) {
 /// tiles of thirds where the usual ones leave SMs idle.
 Candidates product_candidates(const ScheduleSite& site, const Schedule& usual) {
   Candidates candidates = wgmma_candidates(site, {});
-  if (usual.mainloop == MainloopKind::thirds && leaves_idle(site, usual)) {
+  const bool is_large = usual.tile_m >= kTileWidths.front() && usual.tile_n > kTileWidths.front();
+  if (usual.mainloop == MainloopKind::thirds && is_large && leaves_idle(site, usual)) {
     ScheduleChoice small;
     small.tile_m = small.tile_n = kTileWidths.front();
     add(site, choose_product_schedules(site, small, usual.compute), candidates);
