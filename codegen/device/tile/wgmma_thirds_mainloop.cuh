@@ -66,8 +66,9 @@ template <Major kMajor, int kLines> struct SplitSlot {
     for (u32 first = 0; first < kOfWarp; first += kHeld) {
       Vector<f32, 4> held[kHeld][2];
       const auto line_of = [&](u32 i) {
-        // The last warps split a unit twice rather than branch.
-        return smaller((first + i) * kWarps + warp, kUnits - 1) * 8 + lane / 4;
+        // A warp with a unit less splits its last one again rather than branch.
+        const u32 unit = (first + i) * kWarps + warp;
+        return (unit < kUnits ? unit : unit - kWarps) * 8 + lane / 4;
       };
 #pragma unroll
       for (u32 i = 0; i < kHeld; ++i) {

@@ -12,7 +12,7 @@
 //   v19 = add(v18, 2); v20 = div(v18, v19); v21 = mul(v14, v20); v23, v24 = moments(v22, axes=[2])
 //   v27 = sub(v22, v26); v29 = add(v24, 1e-05); v30 = rsqrt(v29); v34 = mul(v27, v33)
 //   v36 = mul(v34, v35); v39 = add(v36, v38)
-namespace product_moments_27622690f8568958 {
+namespace product_moments_fee735edd7c21ac9 {
 using namespace ingot;
 
 struct Params {
@@ -97,18 +97,18 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a mapped*8 b mapped*8 vec 2 staged-stores in-bands
+// wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a mapped*8 b mapped*8 vec 2 staged-stores in-bands
 struct V0 {
   static constexpr OperandPath kPath = OperandPath::mapped;
   static constexpr int kVec = 8, kVec_2 = 2;
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
-  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
-                       kCluster = 1, kGroupRows = 8, kStepN = 128;
+  static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_27622690f8568958_v0(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_fee735edd7c21ac9_v0(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -116,18 +116,18 @@ product_moments_27622690f8568958_v0(const bf16* in0, const bf16* in1, const bf16
   specialised<Kernel<V0>>({in0, in1, in2, in3, in4, in5, out0, &map0, &map1});
 }
 
-// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a mapped*1 b mapped*1 vec 1 in-bands
+// wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a mapped*1 b mapped*1 vec 1 in-bands
 struct V1 {
   static constexpr OperandPath kPath = OperandPath::mapped;
   static constexpr int kVec = 1, kVec_2 = 1;
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
-  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
-                       kCluster = 1, kGroupRows = 8, kStepN = 128;
+  static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = true;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_moments_27622690f8568958_v1(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_fee735edd7c21ac9_v1(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0,
                                     const __grid_constant__ TensorMap map0,
                                     const __grid_constant__ TensorMap map1) {
@@ -146,11 +146,11 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_moments_27622690f8568958_v2(const bf16* in0, const bf16* in1, const bf16* in2,
+product_moments_fee735edd7c21ac9_v2(const bf16* in0, const bf16* in1, const bf16* in2,
                                     const bf16* in3, const bf16* in4, const bf16* in5, bf16* out0) {
   ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, in2, in3, in4, in5, out0, nullptr, nullptr});
 }
 
-} // namespace product_moments_27622690f8568958
+} // namespace product_moments_fee735edd7c21ac9
 

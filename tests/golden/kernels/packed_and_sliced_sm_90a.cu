@@ -10,7 +10,7 @@
 
 // mixed_0
 //   v4 = matmul(x, v3)
-namespace product_2e501e3489dd5632 {
+namespace product_790798e88d080ca3 {
 using namespace ingot;
 
 struct Params {
@@ -54,35 +54,35 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a staged*4 b mapped*8 vec 2 staged-stores
+// wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a staged*4 b mapped*8 vec 2 staged-stores
 struct V0 {
   static constexpr int kVec = 4, kVec_2 = 8;
   static constexpr OperandPath kPath = OperandPath::mapped;
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
-  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
-                       kCluster = 1, kGroupRows = 8, kStepN = 128;
+  static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_2e501e3489dd5632_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_790798e88d080ca3_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, out0, packed0, &map0});
 }
 
-// wgmma bf16 128x128x64 step 128 warp 32x128 stages 5 threads 384 a staged*1 b mapped*1 vec 1
+// wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a staged*1 b mapped*1 vec 1
 struct V1 {
   static constexpr int kVec = 1, kVec_2 = 1;
   static constexpr OperandPath kPath = OperandPath::mapped;
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
-  static constexpr int kTileM = 128, kTileN = 128, kTileK = 64, kWarpM = 32, kRingSlots = 5,
-                       kCluster = 1, kGroupRows = 8, kStepN = 128;
+  static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
+                       kCluster = 1, kGroupRows = 8, kStepN = 256;
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_2e501e3489dd5632_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_790798e88d080ca3_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, out0, packed0, &map0});
@@ -99,12 +99,12 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_2e501e3489dd5632_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+product_790798e88d080ca3_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
   ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, out0, packed0, nullptr});
 }
 
-} // namespace product_2e501e3489dd5632
+} // namespace product_790798e88d080ca3
 
 // mixed_0_packed_a
 namespace packed_5d409d7d86ee8cdc {
