@@ -9,6 +9,7 @@
 #include "codegen/kernel/visit.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/cost_nested.h"
+#include "codegen/schedule/cost_wgmma.h"
 #include "codegen/schedule/instructions.h"
 #include "ir/assumed_size.h"
 #include "ir/fusion/prologue_cost.h"
@@ -55,25 +56,6 @@ constexpr double kCopiedFmaShare = 0.9; ///< the same, if operands are copied un
 constexpr double kPromoting = 0.8;      ///< share of the tensor cores' rate if sums are promoted
 // [65536, 4096] by 64 in f32 on an H100: 0.66 ms, 312 TFLOP/s of bf16 products of 632.
 constexpr double kSplitting = 0.55; ///< share of their rate if warps split the operands
-// f32 products of bf16 thirds by wgmma on an H200: 32768 x 64 by 4096 in tiles of 128x64 0.220 ms,
-// 48 x 50000 by 2048 in tiles of 128x128 0.233 ms; 0.86 and 1.2 us for 32 of K.
-constexpr double kSplitSlot = 0.52e-6;        ///< to split a slot's rows of A, and pass the slot on
-constexpr double kSplitColumn = 0.34e-6 / 64; ///< to split a column of B, and multiply by it
-// L2 serves blocks together that read the same bytes at the same time. Blocks begin so, and drift
-// apart. Products of bf16, TB/s from L2. On an H200, with 36 to 64 slots an SM, 2048 x 768 by 3072
-// and 2048 x 2304 by 768 in tiles of 64x192, 256 x 4096 by 4096 and 1024 x 1024 by 1024 in tiles of
-// 128x64: 12.7 to 13; with 497, chain 94 by turns of 128x128: 10.6. On an H100 by turns of 128x128:
-// 31 tiles an SM, of 8192 x 8192 by 8192 and by 1024, 11.6, in chain 39 9.7 to 11.4; 62 tiles an
-// SM, of 32768 x 4096 by 1024 and by 2048, 9.5 and 9.4, in chain 37 10.4.
-constexpr double kBulkCopiesAtFirst = 1.5; ///< rate of bulk copies from L2, beside the device's
-constexpr double kSlotsAtFirst = 64, kSlotsLater = 497; ///< slots an SM
-constexpr double kBulkCopies = 1.2;                     ///< the same later
-constexpr double kBulkCopiesApart = 1.1;                ///< the same of blocks far apart
-// On a line between the two counts, clusters are as fast as blocks alone at 45 tiles.
-constexpr double kTilesTogether = 45, kTilesApart = 62; ///< tiles an SM, of one matrix
-// By clusters of two the same products take 1.12 to 1.25 times their time at kWgmma, of which
-// shared memory alone takes 1.04.
-constexpr double kClustered = 1.14; ///< time of a cluster, beside that of its busiest unit
 // Products of bf16 on an H100, w as [N, K], us, by turns and by both warpgroups on a tile: 1024 x
 // 1024 by 1024 14.4, 12.4; 2048 x 1024 by 1024 15.0, 13.0; 4096 x 256 by 256 11.2, 9.1. Without
 // this factor, turns were predicted to be 1.5 us faster.
@@ -160,11 +142,7 @@ private:
   double issued(double blocks, double enough) const;
   void products();
   double mainloop(double depth);
-  double arriving(double depth, double cache) const;
   double staging(size_t matmul) const;
-  double wgmma_mainloop(double depth);
-  double wgmma_shared(double m, double n, double pair) const;
-  double bulk_rate(double tiles, double slots) const;
   double column_merges() const;
 
   const Kernel& kernel_;
@@ -302,69 +280,6 @@ void Predictor::kept_rows() {
   cost_.seconds = busy + cost_.idle;
 }
 
-/// The seconds that an SM spends in the mainloop by wgmma of one tile. Each product reads its
-/// operands from shared memory: a warpgroup reads its 64 rows and all columns.
-double Predictor::wgmma_mainloop(double depth) {
-  // A pair is a product with the columns of both.
-  const auto pair = static_cast<double>(product_slots(body_));
-  const double m = static_cast<double>(s_.tile_m), n = pair * static_cast<double>(s_.tile_n);
-  const ComputeFacts& facts = facts_of(s_.compute);
-  const auto terms = static_cast<double>(facts.tensor_products);
-  const auto size = static_cast<double>(facts.operand_bytes);
-  const double products = sms_ * 2 * m * n * depth * terms / (kWgmma * device_.tensor_flops);
-  const double shared = sms_ * depth * wgmma_shared(m, n, pair) / device_.shared_bytes_per_second;
-  const double tiles = value(tile_count(body_, s_)) / sms_;
-  const double copied = m + n / static_cast<double>(s_.cluster); // a cluster shares B
-  const double slots = depth / static_cast<double>(s_.tile_k) * tiles;
-  const double cache = sms_ * depth * size * copied / bulk_rate(tiles / value(body_.batch), slots);
-  cost_.products += products * tiles;
-  cost_.shared += shared * tiles;
-  cost_.cache += cache * tiles;
-  const double waits = s_.cluster > 1 ? kClustered : 1; // for the other block
-  const double splitting =
-      s_.mainloop == MainloopKind::wgmma_thirds
-          ? depth / static_cast<double>(s_.tile_k) * (kSplitSlot + kSplitColumn * n)
-          : 0;
-  return waits * std::max({products, shared, cache, arriving(depth, cache), splitting});
-}
-
-/// The bytes of shared memory that pass for each k of a tile of m rows and n columns, those of a
-/// pair of products counted together. Warpgroups read their part of one operand, 64 rows or
-/// columns, and all of the other one.
-double Predictor::wgmma_shared(double m, double n, double pair) const {
-  const ComputeFacts& facts = facts_of(s_.compute);
-  const auto terms = static_cast<double>(facts.tensor_products);
-  const double written = static_cast<double>(facts.operand_bytes) * (m + n);
-  const double read_by_products = terms * 2 * n * m / 64;
-  if (s_.mainloop != MainloopKind::wgmma_thirds) {
-    const double parts = s_.mainloop == MainloopKind::wgmma_swapped ? n : pair * m;
-    return written + terms * 2 * parts + read_by_products;
-  }
-  // Reads of A have conflicts of two lines. B is read, and its thirds are written.
-  return written + 2 * 4 * m + (4 + 3 * 2) * n + read_by_products;
-}
-
-/// Bytes per second of bulk copies from L2, if an SM has so many tiles of a matrix, and fills so
-/// many slots.
-double Predictor::bulk_rate(double tiles, double slots) const {
-  const auto between = [](double at, double first, double last) {
-    return std::clamp((at - first) / (last - first), 0.0, 1.0);
-  };
-  const double rate =
-      kBulkCopiesAtFirst -
-      (kBulkCopiesAtFirst - kBulkCopies) * between(slots, kSlotsAtFirst, kSlotsLater) -
-      (kBulkCopies - kBulkCopiesApart) * between(tiles, kTilesTogether, kTilesApart);
-  return rate * device_.l2_bytes_per_second;
-}
-
-/// The seconds in which a tile's slots arrive that are requested ahead. `cache`: at the cache's
-/// rate.
-double Predictor::arriving(double depth, double cache) const {
-  const double ahead = static_cast<double>((s_.slots - 1) * s_.min_blocks_per_sm);
-  const double steps = depth / static_cast<double>(s_.tile_k);
-  return (steps * kArrival + cache) / std::max(1.0, ahead);
-}
-
 /// Instructions that merge states of columns, behind a product by wgmma.
 double Predictor::column_merges() const {
   const auto columns = llvm::count_if(body_.stages, [](const Stage& stage) {
@@ -382,7 +297,10 @@ double share_of_tensor_cores(const Schedule& s) {
 
 /// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
 double Predictor::mainloop(double depth) {
-  if (is_wgmma(s_.mainloop)) return wgmma_mainloop(depth);
+  if (is_wgmma(s_.mainloop))
+    return add_wgmma({value(tile_count(body_, s_)) / sms_, value(body_.batch), depth,
+                      static_cast<double>(product_slots(body_))},
+                     s_, device_, cost_);
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const bool simt = !s_.uses_tensor_cores();
   const double fma_share =
@@ -406,7 +324,7 @@ double Predictor::mainloop(double depth) {
   cost_.cache += cache * tiles;
   // Fragments are read between products, so the two overlap only in part.
   const double both = kMultiplying * products + kSharing * shared;
-  return std::max({products, shared, cache, simt ? 0 : arriving(depth, cache), both});
+  return std::max({products, shared, cache, simt ? 0 : arriving(s_, depth, cache), both});
 }
 
 /// The seconds for which the threads of one tile of product `matmul` wait for operands that they
@@ -471,6 +389,12 @@ KernelCost guard_cost(const Kernel& kernel, const DeviceSpec& device,
 }
 
 } // namespace
+
+double arriving(const Schedule& s, double depth, double cache) {
+  const double ahead = static_cast<double>((s.slots - 1) * s.min_blocks_per_sm);
+  const double steps = depth / static_cast<double>(s.tile_k);
+  return (steps * kArrival + cache) / std::max(1.0, ahead);
+}
 
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims) {

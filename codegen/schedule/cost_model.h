@@ -38,6 +38,10 @@ struct KernelCost {
 KernelCost predict(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                    const std::map<std::string, int64_t>& dims);
 
+/// The seconds in which the slots of a tile arrive that are requested ahead. `depth`: K of the
+/// tile. `cache`: their seconds at the rate of L2.
+double arriving(const Schedule& schedule, double depth, double cache);
+
 /// The part of predict() for a kernel that packs an operand.
 KernelCost packing_cost(const Kernel& kernel, const Schedule& schedule, const DeviceSpec& device,
                         const std::map<std::string, int64_t>& dims);

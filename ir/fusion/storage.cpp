@@ -103,6 +103,8 @@ std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) 
   return result;
 }
 
+/// A residual sum whose rows are reduced in parts is read by a norm: stored in 16 bits, it would be
+/// rounded before the norm, which torch.compile takes of the unrounded sum.
 void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
   for (const Group& group : plan.groups)
     for (const Reduction& reduction : group.reductions) {

@@ -104,7 +104,7 @@ TEST_CASE("storage: a sum of exponentials is one of the numbers that lie in memo
                          "  return softmax(linear(x, w), axis=-1)")) == 0);
 }
 
-TEST_CASE("storage: a residual sum that is only normalised stays f32") {
+TEST_CASE("storage: a residual sum that is normalised stays f32") {
   const auto wide = [](const std::string& result) {
     const Compilation c =
         compiled("x: bf16[512, 768], w: bf16[768, 768], h: bf16[512, 768], g: bf16[768]) {\n"
@@ -114,8 +114,9 @@ TEST_CASE("storage: a residual sum that is only normalised stays f32") {
   };
   CHECK(wide("linear(n, w)") == 1);
   CHECK(wide("linear(n, w) + n") == 1);
-  // It is added to a later layer, an output, or a product's operand.
-  CHECK(wide("linear(n, w) + s") == 0);
+  CHECK(wide("linear(n, w) + s") == 1); // and added to a later layer
+  CHECK(wide("linear(rms_norm(s, g), w)") == 1);
+  // It is an output, or a product's operand.
   CHECK(wide("linear(n, w), s") == 0);
   CHECK(wide("linear(n, w), linear(s, w)") == 0);
   // A product that is normalised was not added to anything.
