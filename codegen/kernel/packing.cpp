@@ -138,7 +138,8 @@ Schedule guard_schedule(const Schedule& schedule) {
   s.compute = ComputeType::tf32;
   s.tile_k = 32; // a line of 128 bytes
   s.warp_m = std::min(s.tile_m, s.warp_m);
-  s.warp_n = s.tile_m * s.tile_n > 128 * 128 ? 64 : 32; // 256 threads
+  // 256 threads, or as many as stage a column of any tile: 384 of 128x192.
+  s.warp_n = s.tile_m * s.tile_n > 128 * 128 && s.tile_n % 128 == 0 ? 64 : 32;
   s.slots = 3;
   s.staged_loads = 4;
   s.threads = 32 * (s.tile_m / s.warp_m) * (s.tile_n / s.warp_n);

@@ -14,14 +14,15 @@ namespace {
 // us for the 64 KB of a part of 128 x 128. A part should take several times as long to compute: on
 // tensor cores 512 of K take 3.5 us, in f32 FMA 256 of K take 11 us. Work of time T takes T / n +
 // 0.4 us * n in n parts. The minimum is at n = sqrt(T / 0.4 us): 24 parts for T = 230 us, which is
-// K = 34000 on tensor cores and 5400 in FMA. It is flat, so that fewer parts do for less.
+// K = 34000 on tensor cores and 5400 in FMA. The minimum is flat, so that FMA has as many parts.
+// Beyond that K the number grows with the root of K.
 constexpr int64_t kTensorDepth = 512;
 constexpr int64_t kFmaDepth = 256;
 constexpr int64_t kUsualParts = 24, kDepthOfParts = 34000;
 // The bound of promoted sums (tile/promotion.cuh) allows few parts.
 constexpr int64_t kMostPartsOfK = 128;
 
-/// The most parts of a contraction. A named one is taken for short.
+/// The most parts of a contraction. A named K counts as kDepthOfParts.
 int64_t most_parts(const Expr& depth) {
   const auto k = static_cast<double>(std::max(depth.constant().value_or(0), kDepthOfParts));
   const double parts = kUsualParts * std::sqrt(k / kDepthOfParts);

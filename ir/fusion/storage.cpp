@@ -103,12 +103,19 @@ std::set<ValueId> computed_for(const Graph& graph, const Group& group, OpId op) 
   return result;
 }
 
-/// A residual sum whose rows are reduced in parts is read by a norm: stored in 16 bits, it would be
-/// rounded before the norm, which torch.compile takes of the unrounded sum.
+/// True for the reductions of rows that norms begin with.
+bool is_of_norm(const Graph& graph, const Reduction& reduction) {
+  const bool is_of_row = reduction.span == ReduceSpan::row || reduction.span == ReduceSpan::segment;
+  return is_of_row && llvm::is_contained({OpKind::moments, OpKind::sum, OpKind::mean},
+                                         graph.op(reduction.op).kind);
+}
+
+/// A residual sum whose rows are reduced in parts for a norm is read by the norm: stored in 16
+/// bits, it would be rounded in between. torch.compile takes the norm of the unrounded sum.
 void widen_residual_sums(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
   for (const Group& group : plan.groups)
     for (const Reduction& reduction : group.reductions) {
-      if (!reduction.global || reduction.span == ReduceSpan::column) continue;
+      if (!reduction.global || !is_of_norm(graph, reduction)) continue;
       const std::set<ValueId> reduced = computed_for(graph, group, reduction.op);
       for (const Write& write : group.writes)
         if (widenable.count(write.value) && reduced.count(write.source) &&

@@ -15,10 +15,10 @@ std::set<ValueId> fetched(const FusionPlan& plan);
 /// Keeps f32 in memory for intermediates of 16-bit types where rounding costs more than bytes:
 /// - values of lower order than the kernels that write or read them: statistics, row and column
 ///   vectors. (Batch statistics that were stored as bf16 cost 1.2 times eager PyTorch's error.)
-/// - residual sums whose kernel takes their moments in parts, if others read them only to normalise
-///   them. The moments are those of the numbers that are read then. (As bf16 they cost four layers
-///   of BERT 1.25 times the error of kernels that add and normalise at once. Sums that a later
-///   layer is added to keep 16 bits: as f32 they cost GPT-2 and ViT 4 % of their time on an H200.)
+/// - residual sums whose kernel takes the moments of their rows in parts, or sums over them, as
+///   LayerNorm and RMSNorm do. The norm then reads the numbers of which the moments are. (As bf16
+///   they cost four layers of BERT and of ViT 1.25 times the error of kernels that add and
+///   normalise at once. As f32 they cost up to 4 % of a model's time on an H200.)
 /// Fills in Group::rounded.
 void choose_storage(Graph& graph, FusionPlan& plan);
 

@@ -130,6 +130,9 @@ TEST_CASE("emulation: every operation that orders the warps of a product of thir
   check_each(kArrival, thirds, 20, {18});
   check_each(kPhaseWait, thirds, 20);
   check_each(kProductWait, thirds, 10);
+  // Those of the last four slots of A, and of the last store, are idle. The fence before the
+  // products that read the thirds of B is not emulated.
+  check_each(kWarpBarrier, thirds, 18, {10, 11, 12, 13, 17});
 }
 
 TEST_CASE("emulation: warpgroups do not copy over the operands of a tile that is being stored") {

@@ -175,6 +175,8 @@ TEST_CASE("emulation: one product by wgmma of 16-bit operands, however they lie"
   const std::string f32 = "graph g(a: f32[m, 257], b: f32[257, n]) { return matmul(a, b) }";
   const std::string batch = "graph g(a: f16[3, 65, 264], b: f16[3, 264, 66]) {\n"
                             "  return matmul(relu(a), b) }";
+  const std::string transposed = "graph g(a: f32[257, m], b: f32[257, n]) {\n"
+                                 "  return matmul(a, b, transpose_a=true) }";
   const std::vector<DimBindings> sizes = {{{"m", 200}, {"n", 152}},
                                           {{"m", 70}, {"n", 150}},
                                           {{"m", 3}, {"n", 5}},
@@ -186,11 +188,15 @@ TEST_CASE("emulation: one product by wgmma of 16-bit operands, however they lie"
       return with_tile(wgmma(spec, std::move(of)), precision, tile);
     };
     // A variant of its guard is for outputs aligned to 8 bytes alone.
-    Case scaled = of(f32, P::high, sizes);
-    scaled.depth = Case::Depth::results;
+    Case scaled = of(f32, P::high, sizes), turned = of(transposed, P::high, sizes);
+    scaled.depth = turned.depth = Case::Depth::results;
     const std::pair<Case, const char*> cases[] = {
-        {of(bf16, P::highest), "bf16"},      {of(f16, P::highest), "f16"},   {scaled, "f16x1"},
-        {of(f32, P::medium, sizes), "bf16"}, {of(batch, P::highest), "f16"},
+        {of(bf16, P::highest), "bf16"},
+        {of(f16, P::highest), "f16"},
+        {scaled, "f16x1"},
+        {turned, "f16x1"},
+        {of(f32, P::medium, sizes), "bf16"},
+        {of(batch, P::highest), "f16"},
     };
     for (const auto& [one, type] : cases) {
       CHECK(has_wgmma(one, type));

@@ -257,6 +257,8 @@ TEST_CASE("gpu: f32 products of thirds, whose operands warps split") {
       {"blocks that share a long k", "graph g(a: f32[250, 33000], b: f32[130, 33000]) {\n"
                                      "  return linear(a, b) }"},
   };
+  auto native = native_device_spec();
+  if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
   CompileOptions options;
   options.target = "sm_90a";
   options.device = "h100";
@@ -278,6 +280,8 @@ TEST_CASE("gpu: products in tiles of three blocks of 64 columns") {
       {"rows of B along its columns", "graph g(a: f16[2040, 2056], w: f16[2056, 768]) {\n"
                                       "  return gelu(matmul(a, w)) }"},
   };
+  auto native = native_device_spec();
+  if (!native) INGOT_SKIP(llvm::toString(native.takeError()));
   CompileOptions options;
   options.target = "sm_90a";
   options.device = "h100";

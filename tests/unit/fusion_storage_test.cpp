@@ -116,6 +116,10 @@ TEST_CASE("storage: a residual sum that is normalised stays f32") {
   CHECK(wide("linear(n, w) + n") == 1);
   CHECK(wide("linear(n, w) + s") == 1); // and added to a later layer
   CHECK(wide("linear(rms_norm(s, g), w)") == 1);
+  // Reduced otherwise.
+  CHECK(wide("softmax(s)") == 0);
+  CHECK(wide("s - mean(s)") == 0);
+  CHECK(wide("s - reduce_max(s, axis=1, keepdim=true)") == 0);
   // It is an output, or a product's operand.
   CHECK(wide("linear(n, w), s") == 0);
   CHECK(wide("linear(n, w), linear(s, w)") == 0);

@@ -113,6 +113,18 @@ TEST_CASE("mapping: copies round f32 operands of a product in TF32") {
   CHECK(taken[1].box == std::array<int64_t, 3>{32, 32, 1});
 }
 
+TEST_CASE("mapping: copies leave f32 operands of a product of thirds as they are") {
+  const Compilation c = compiled("graph g(a: f32[32768, 4096], b: f32[4096, 64]) {\n"
+                                 "  return matmul(a, b) }",
+                                 MatmulPrecision::highest);
+  CHECK(c.schedules.front().front().mainloop == MainloopKind::wgmma_thirds);
+  const std::vector<TensorMap> taken = maps(c);
+  REQUIRE(taken.size() == 2);
+  for (const TensorMap& map : taken) CHECK(map.type == MapType::f32);
+  CHECK(taken[0].box == std::array<int64_t, 3>{32, 128, 1}); // all rows of a tile
+  CHECK(taken[1].box == std::array<int64_t, 3>{32, 32, 1});
+}
+
 TEST_CASE("mapping: swapped products reduce nothing and read no operand along the rows") {
   const auto is_swapped = [](const std::string& value) {
     const Compilation c = compiled("graph g(a: f32[64, 512, 1024], b: f32[64, 1024, 2048],\n"

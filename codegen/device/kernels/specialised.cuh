@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The specialised skeleton (sm_90a): a block goes through many tiles. One thread of the first
-// warpgroup copies operands into a ring of slots; its other warps may pack A. The other two
-// warpgroups multiply from there and run the stages, while the next tile's operands arrive. Either
-// both share each tile, or they take turns: then one's stages run beside the other's products.
+// warpgroup copies operands into a ring of slots; its other warps may pack A or split B. The other
+// two warpgroups multiply from there and run the stages, while the next tile's operands arrive.
+// Either both share each tile, or they take turns: then one's stages run beside the other's
+// products.
 #pragma once
 
 #include "kernels/packing_beside.cuh"
@@ -198,9 +199,10 @@ INGOT_DEVICE void copy_tiles(const typename K::Params& params, const Units<K>& u
   using Source = typename K::Source;
   typename Source::Place place;
   const bool is_first = ptx::uniform(ptx::thread_index() / 32) == 0;
+  static_assert(sizes::kBesideWarps == sizes::kWarpgroup / 32 - 1,
+                "all warps but one pack or split");
   if constexpr (K::kPacksA) {
     static_assert(Source::kCluster == 1 && !K::kSplitsK, "a tile has rows, and waits for them");
-    static_assert(sizes::kBesideWarps == sizes::kWarpgroup / 32 - 1, "all warps but one pack");
     using A = typename K::MatrixA;
     const BesidePacking<A, Source::kTileM> packing = {A::packed(params), K::packing(params)};
     if (!is_first) return packing.pack(params);

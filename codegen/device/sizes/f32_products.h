@@ -25,8 +25,8 @@ inline constexpr int kPackedRows = 64, kPackedDepth = 64;
 /// Elements of a row that a thread holds while it packs the row.
 inline constexpr int kPackedHeld = 32;
 
-/// A product that packs its own A (kernels/packing_beside.cuh): the warps of a block that pack, and
-/// the rows that a warp takes at a time.
+/// The warps of a block beside the copying one, which pack A or split B; and the rows of A that a
+/// warp packs at a time (kernels/packing_beside.cuh).
 inline constexpr int kBesideWarps = 3, kBesideUnit = 2;
 /// The counters of a launch before those of its row tiles: the next unit, and blocks that are done.
 inline constexpr int kBesideCounters = 2;

@@ -32,7 +32,7 @@ constexpr int tile_owners(int threads) { return 2 * kWarpgroup / threads; }
 /// Registers of a thread of the specialised skeleton that copies, beside two warpgroups that
 /// multiply. With 24 it spills.
 inline constexpr int kCopyingRegisters = 40;
-/// The same of a thread beside those that split a slot's B.
+/// The same of a warpgroup whose other warps split a slot's B.
 constexpr int copying_registers(bool splits) { return splits ? 56 : kCopyingRegisters; }
 /// Those of a thread that multiplies, where one that copies has `copying`. A block of three
 /// warpgroups is launched with 168 each.

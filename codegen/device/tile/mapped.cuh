@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-/// An operand of type T behind a tensor map: f16, bf16, or f32, which copies round to TF32 (to
-/// nearest, ties to even). Its dims are the major index, the other one of k and the rows of A or
-/// columns of B, and matrices.
+/// An operand of type T behind a tensor map: f16, bf16, or f32, whose copies may round to TF32 (to
+/// nearest, ties to even), as the map says. Its dims are the major index, the other one of k and
+/// the rows of A or columns of B, and matrices.
 template <class T, Major kMajorIndex> struct MappedTensor {
   using Element = T;
   static constexpr Major kMajor = kMajorIndex;

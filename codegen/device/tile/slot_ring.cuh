@@ -79,7 +79,7 @@ struct SlotRing {
   }
   INGOT_DEVICE void mark_full(Place place) const { ptx::arrive(full(place.slot)); }
 
-  /// Waits until all bytes of the slot have landed.
+  /// Waits until the slot is full: all its bytes have landed, or all its fillers have arrived.
   INGOT_DEVICE void wait_until_full(Place place) const {
     ptx::wait_phase(full(place.slot), place.parity);
   }

@@ -255,7 +255,7 @@ protected:
 /// The warpgroups that share a tile whose warps have kWarpM rows.
 template <class Config> constexpr int kSharingGroups = Config::kTileM / (4 * Config::kWarpM);
 
-/// All of a source but begin and multiply. Config also gives kWarpM.
+/// All of a source but multiply. Config also gives kWarpM.
 template <class Config, class A, class B>
 struct WgmmaSource : SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharingGroups<Config>> {
   using Slots = SlotsOfOperands<Config, A, B, Config::kWarpM / 16, kSharingGroups<Config>>;

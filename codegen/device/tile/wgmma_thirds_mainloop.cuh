@@ -6,8 +6,6 @@
 // kCluster, kInBands and kTotalEvery.
 #pragma once
 
-#include "math/logarithms.cuh"
-#include "tile/finite_sums.cuh"
 #include "tile/issue_turns.cuh"
 #include "tile/promotion.cuh"
 #include "tile/thirds.cuh"
@@ -114,6 +112,8 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
   static constexpr bool kInBands = Config::kInBands, kSplitsB = true;
   static constexpr bool kCompensated = true, kListsResiduals = false;
   static constexpr int kFactorBytes = 0;
+  static_assert(sizeof(typename TensorA::Element) == 4 && sizeof(typename TensorB::Element) == 4,
+                "f32 is split");
   static_assert(kTileK == kSplitDepth && Config::kWarpM == 16 && Config::kCluster == 1,
                 "a warpgroup has 64 rows of a slot");
 
@@ -138,7 +138,7 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
     static_assert(kBytes == sizes::thirds_ring_bytes(kTileM, kTileN, Config::kRingSlots,
                                                      Config::kTotalEvery > 0),
                   "the host plans with this memory");
-    u32 base; ///< a shared address, a multiple of 1024
+    u32 base; ///< the shared address of the block's memory, a multiple of 1024
 
     INGOT_DEVICE RingOfF32 f32_slots() const { return {base}; }
     INGOT_DEVICE SplitRing split_slots() const { return {base + kFirstSplit}; }
@@ -171,8 +171,8 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
       from.wait_until_full(place.in_f32);
       to.wait_until_free(place.in_split);
       SlotB::template split<kSplitting>(
-          bytes_of(ring, place.in_f32.slot * kSlotBytes) + kBytesOfA,
-          bytes_of(ring, kFirstSplit) + place.in_split.slot * SlotB::kBytes, thread);
+          ptx::shared_memory() + place.in_f32.slot * kSlotBytes + kBytesOfA,
+          ptx::shared_memory() + kFirstSplit + place.in_split.slot * SlotB::kBytes, thread);
       ptx::order_with_products();
       ptx::warp_barrier();
       if (index_of(thread) % 32 == 0) {
@@ -192,7 +192,7 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
                                     Seen seen) {
     const SplitRing in_split = ring.split_slots();
     const IssueTurns<kGroups> turns(thread);
-    LongSums totals(bytes_of(ring, kFirstTotal), thread);
+    LongSums totals(ptx::shared_memory() + kFirstTotal, thread);
     Thirds a;
     Sums part;
     clear(acc);
@@ -236,14 +236,21 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
   template <class Params>
   static INGOT_DEVICE void complete(const Params& params, const TileContext& tile, KRange k,
                                     Sums& acc) {
+    static_assert(Layout::kRows * Layout::kCols <= 64, "a bit for each sum");
+    u64 again = 0;
 #pragma unroll
     for (int i = 0; i < Layout::kRows; ++i) {
 #pragma unroll
-      for (int j = 0; j < Layout::kCols; ++j) acc[i][j] *= kThirdsUnscale;
+      for (int j = 0; j < Layout::kCols; ++j) {
+        acc[i][j] *= kThirdsUnscale;
+        const bool is_finite = acc[i][j] * 0.0f == 0.0f;
+        again |= is_finite ? 0 : u64{1} << (i * Layout::kCols + j);
+      }
     }
-    if (times_zero(acc) == 0.0f) return;
+    if (again == 0) return;
 #pragma unroll 1
     for (int number = 0; number < Layout::kRows * Layout::kCols; ++number) {
+      if ((again >> number & 1) == 0) continue;
       const int own_row = number / Layout::kCols, own_col = number % Layout::kCols;
       const i64 row = tile.row0 + Layout::row(tile.thread, own_row);
       const i64 col = tile.col0 + Layout::col(tile.thread, own_col);
@@ -260,9 +267,6 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
 
 private:
   static constexpr int kSteps = kSplitDepth / 16;
-
-  /// Memory of the ring, from a byte on.
-  static INGOT_DEVICE u8* bytes_of(Ring, u32 byte) { return ptx::shared_memory() + byte; }
 
   /// The thirds of a thread's rows of a slot: operand A of products of 16 k in registers (PTX ISA,
   /// "Register Fragments for wgmma.mma_async.m64nNk16", A).
@@ -314,8 +318,8 @@ private:
     }
   }
 
-  /// Sets `part` to the products of a slot. Tensor cores truncate sums, so small products come
-  /// first (tile/thirds_fragments.cuh).
+  /// Sets `part` to the products of a slot's 32 k. Tensor cores truncate sums, so small products
+  /// come first: of twelve, the last two truncate at the size of the sum.
   static INGOT_DEVICE void multiply_slot(const Thirds& a, u64 b, Sums& part) {
     using Product = ptx::WgmmaFromRegisters<kTileN, bf16, TensorB::kMajor == Major::mn>;
 #pragma unroll
