@@ -62,6 +62,21 @@ void widen_vectors(Graph& graph, const FusionPlan& plan, const std::set<ValueId>
       graph.store_in(value, DType::f32);
 }
 
+/// Widens values that kernels only copy to concats of f32, so that no part of a concat is rounded.
+void widen_copied(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (const Group& group : plan.groups)
+      for (const Write& write : group.writes) {
+        if (!write.read || graph.stored_type(write.value) != DType::f32) continue;
+        const ValueId copied = group.reads[*write.read].access.value;
+        if (!widenable.count(copied) || graph.stored_type(copied) == DType::f32) continue;
+        graph.store_in(copied, DType::f32);
+        has_changed = true;
+      }
+  }
+}
+
 /// True if `value` is a sum that the kernel of `group` computes from two tensors of its size, one
 /// of which the kernel reads from memory.
 bool is_residual_sum(const Graph& graph, const Group& group, ValueId value) {
@@ -163,6 +178,7 @@ void choose_storage(Graph& graph, FusionPlan& plan) {
   const std::set<ValueId> may_be_f32 = widenable(graph, plan);
   widen_vectors(graph, plan, may_be_f32);
   widen_residual_sums(graph, plan, may_be_f32);
+  widen_copied(graph, plan, may_be_f32);
   for (Group& group : plan.groups) {
     std::set<ValueId> exponents;
     for (const Reduction& reduction : group.reductions)

@@ -316,6 +316,14 @@ TEST_CASE("emulation: inputs that are returned beside values computed from them"
         }) == "");
 }
 
+TEST_CASE("emulation: parts of a concat that is stored as f32 are not rounded before") {
+  CHECK(check_cases({
+            {"graph g(x: f16[1, 33], y: f16[33, 3001], param w: f16[64, 33]) {\n"
+             "  v = concat([reshape(sum(y, axis=1), [1, 33]) + x, w], axis=0)\n"
+             "  return v / sqrt(sum(v * v, axis=1, keepdim=true)) }"},
+        }) == "");
+}
+
 TEST_CASE("emulation: gathers of computed values, at indices out of range as well") {
   CHECK(check_cases({
             {"graph g(x: f32[5, 70], p: i64[5, 1]) { i = iota(i64, [5, 9], axis=1) * 11 - 7 + p\n"

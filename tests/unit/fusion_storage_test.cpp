@@ -126,3 +126,14 @@ TEST_CASE("storage: a residual sum that is normalised stays f32") {
   // A product that is normalised was not added to anything.
   CHECK(wide("linear(layer_norm(p, g, g), w)") == 0);
 }
+
+TEST_CASE("storage: a part of a concat that is stored as f32 is not rounded before") {
+  // The squares of w are prepared, and copied to the concat of the squares.
+  const std::vector<std::string> types =
+      stored(compiled("x: f16[1, 33], y: f16[33, 3001], param w: f16[64, 33]) {\n"
+                      "  v = concat([reshape(sum(y, axis=1), [1, 33]) + x, w], axis=0)\n"
+                      "  return v / sqrt(sum(v * v, axis=1, keepdim=true))"));
+  CHECK(llvm::is_contained(types, "f16[65, 33] as f32"));
+  CHECK(llvm::is_contained(types, "f16[64, 33] as f32"));
+  CHECK_FALSE(llvm::is_contained(types, "f16[64, 33]"));
+}
