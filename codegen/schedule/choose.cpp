@@ -204,8 +204,6 @@ llvm::Error set_shared_bytes(const ScheduleSite& site, std::vector<Schedule>& sc
   return llvm::Error::success();
 }
 
-using Candidates = std::vector<std::vector<Schedule>>;
-
 /// Adds schedules whose shared memory suffices.
 void add(const ScheduleSite& site, llvm::Expected<std::vector<Schedule>> schedules,
          Candidates& result) {

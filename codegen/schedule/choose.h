@@ -79,4 +79,7 @@ MatmulTile matmul_tile(const Schedule& schedule, const DeviceSpec& device);
 /// The rates of a device, for the cost of a fusion.
 MachineRates machine_rates(const DeviceSpec& device);
 
+/// Ways to run a kernel: the variants of each, from the fastest to the general one.
+using Candidates = std::vector<std::vector<Schedule>>;
+
 } // namespace ingot

@@ -27,8 +27,7 @@ choose_product_schedules(const ScheduleSite& site, const ScheduleChoice& choice,
 /// The same for a product whose operand A the kernel computes.
 llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite& site);
 /// The other ways of the target's family to compute A, each before the `usual` ones.
-std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
-                                                     llvm::ArrayRef<Schedule> usual);
+Candidates nested_candidates(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual);
 llvm::Expected<std::vector<Schedule>> choose_row_schedules(const ScheduleSite& site,
                                                            const ScheduleChoice& choice);
 
@@ -40,9 +39,8 @@ inline constexpr int64_t kClusterSizes[] = {1, 2, 4, 8};
 
 /// Schedules that keep rows in shared memory, each before those of `streamed`. None if the memory
 /// does not hold the rows. `choice`: threads and blocks that share a row.
-std::vector<std::vector<Schedule>> kept_candidates(const ScheduleSite& site,
-                                                   llvm::ArrayRef<Schedule> streamed,
-                                                   const ScheduleChoice& choice);
+Candidates kept_candidates(const ScheduleSite& site, llvm::ArrayRef<Schedule> streamed,
+                           const ScheduleChoice& choice);
 
 /// The most parts of K, the least K of a part, and the most tiles times parts.
 struct SplitLimits {

@@ -71,9 +71,8 @@ std::optional<Schedule> kept_rows(const ScheduleSite& site, const Schedule& stre
 
 } // namespace
 
-std::vector<std::vector<Schedule>> kept_candidates(const ScheduleSite& site,
-                                                   llvm::ArrayRef<Schedule> streamed,
-                                                   const ScheduleChoice& choice) {
+Candidates kept_candidates(const ScheduleSite& site, llvm::ArrayRef<Schedule> streamed,
+                           const ScheduleChoice& choice) {
   std::vector<std::vector<Schedule>> result;
   const Schedule& first = streamed.front();
   if (first.skeleton != Skeleton::streamed || first.row_threads != RowThreads::along_columns)

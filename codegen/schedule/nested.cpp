@@ -181,8 +181,7 @@ llvm::Expected<std::vector<Schedule>> choose_nested_schedules(const ScheduleSite
   return variants;
 }
 
-std::vector<std::vector<Schedule>> nested_candidates(const ScheduleSite& site,
-                                                     llvm::ArrayRef<Schedule> usual) {
+Candidates nested_candidates(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual) {
   if (site.options.family == Family::sm_80) return {};
   if (computed_tile(std::get<TileBody>(site.kernel.body))->resident)
     return resident_candidates(site, usual);

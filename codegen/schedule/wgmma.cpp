@@ -89,6 +89,12 @@ ComputeType packed_compute(ComputeType compute) {
   }
 }
 
+/// The products after which promoted sums move to totals.
+int64_t total_every(const TileBody& body) {
+  const std::optional<int64_t> depth = body.mainloops.front().depth.constant();
+  return depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+}
+
 void set_products(const ScheduleSite& site, Schedule& s) {
   const auto& body = std::get<TileBody>(site.kernel.body);
   s.promote_every = s.total_every = 0;
@@ -96,10 +102,9 @@ void set_products(const ScheduleSite& site, Schedule& s) {
   s.mainloop = MainloopKind::wgmma;
   s.compute = packed_compute(s.compute);
   if (s.compute != ComputeType::f16x3) return;
-  const std::optional<int64_t> depth = body.mainloops.front().depth.constant();
   s.mainloop = MainloopKind::wgmma_halves;
   s.promote_every = sizes::kPackedDepth;
-  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+  s.total_every = total_every(body);
 }
 
 bool has_contiguous_k(const MatrixOperand& operand) {
@@ -122,6 +127,10 @@ void map_operands(const ScheduleSite& site, Schedule& s) {
         (splits || multiplies_copied(site.kernel, operand, s.compute)))
       s.operands[of.index()].path = PathKind::mapped;
   }
+}
+
+bool maps_all(const Schedule& s) {
+  return llvm::all_of(s.operands, [](const auto& o) { return o.path == PathKind::mapped; });
 }
 
 /// True if the stages fit the layout of a swapped product: nothing is reduced, and no operand needs
@@ -147,22 +156,17 @@ bool set_rounded(const ScheduleSite& site, Schedule& s) {
     if (!suits_swapped(body)) return false;
   }
   map_operands(site, s);
-  return has_contiguous_k(a) && llvm::all_of(s.operands, [](const auto& operand) {
-           return operand.path == PathKind::mapped;
-         });
+  return has_contiguous_k(a) && maps_all(s);
 }
 
 /// Takes the mainloop of an f32 product in bf16 thirds, whose warps split the operands; false if it
 /// is not legal.
 bool set_thirds(const ScheduleSite& site, Schedule& s) {
-  const auto& loop = std::get<TileBody>(site.kernel.body).mainloops.front();
-  const std::optional<int64_t> depth = loop.depth.constant();
   s.mainloop = MainloopKind::wgmma_thirds;
   s.tile_k = s.promote_every = sizes::box_elements(size_of(DType::f32));
-  s.total_every = depth && *depth <= kTotalEvery ? 0 : kTotalEvery;
+  s.total_every = total_every(std::get<TileBody>(site.kernel.body));
   map_operands(site, s);
-  return llvm::all_of(s.operands,
-                      [](const auto& operand) { return operand.path == PathKind::mapped; });
+  return maps_all(s);
 }
 
 bool has_mapped(const Schedule& s) {
@@ -364,8 +368,6 @@ llvm::ArrayRef<TileShape> shapes_of(const ScheduleSite& site, ComputeType comput
   return kShapes;
 }
 
-using Candidates = std::vector<std::vector<Schedule>>;
-
 /// Products in TF32 whose operands are rounded by the copies.
 void add_rounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Candidates& result) {
   const auto& mainloops = std::get<TileBody>(site.kernel.body).mainloops;
@@ -412,8 +414,7 @@ void add_unrounded(const ScheduleSite& site, llvm::ArrayRef<Schedule> usual, Can
 
 } // namespace
 
-std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
-                                                    ScheduleChoice choice) {
+Candidates wgmma_candidates(const ScheduleSite& site, ScheduleChoice choice) {
   Candidates result;
   if (site.options.family == Family::sm_80) return result;
   choice.split_k = 1;

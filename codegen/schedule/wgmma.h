@@ -10,7 +10,6 @@ namespace ingot {
 /// launch. A tile comes first by blocks alone, then by clusters, and then with K split if that
 /// fills the machine. The stages, and the variants for tensors that no map describes, are as
 /// `choice` has them without wgmma. Empty: none is legal, or the target's family has no wgmma.
-std::vector<std::vector<Schedule>> wgmma_candidates(const ScheduleSite& site,
-                                                    ScheduleChoice choice);
+Candidates wgmma_candidates(const ScheduleSite& site, ScheduleChoice choice);
 
 } // namespace ingot

@@ -62,7 +62,8 @@ void widen_vectors(Graph& graph, const FusionPlan& plan, const std::set<ValueId>
       graph.store_in(value, DType::f32);
 }
 
-/// Widens values that kernels only copy to concats of f32, so that no part of a concat is rounded.
+/// Widens values that kernels copy to tensors of f32, such as parts of concats: stored in 16 bits,
+/// they would be rounded before.
 void widen_copied(Graph& graph, const FusionPlan& plan, const std::set<ValueId>& widenable) {
   for (bool has_changed = true; has_changed;) {
     has_changed = false;

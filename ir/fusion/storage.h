@@ -19,7 +19,7 @@ std::set<ValueId> fetched(const FusionPlan& plan);
 ///   LayerNorm and RMSNorm do. The norm then reads the numbers of which the moments are. (As bf16
 ///   they cost four layers of BERT and of ViT 1.25 times the error of kernels that add and
 ///   normalise at once. As f32 they cost up to 4 % of a model's time on an H200.)
-/// - values that are copied to concats which are stored as f32.
+/// - values that are copied to tensors of f32, such as parts of concats.
 /// Fills in Group::rounded.
 void choose_storage(Graph& graph, FusionPlan& plan);
 

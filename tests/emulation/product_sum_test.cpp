@@ -70,8 +70,8 @@ TEST_CASE("emulation: the sum of two products is one tile") {
       const std::string spec = summed("f16", {"150", "136", "72", "200"}, f, is_transposed);
       CHECK(check_summed(sum_case(spec, "sm_80")) == "");
       Case by_wgmma = sum_case(spec, "sm_90a");
-      by_wgmma.depth =
-          Case::Depth::results; // of two kernels, a variant is for one tensor's alignment
+      // Of two kernels, a variant may be for the alignment of one tensor alone.
+      by_wgmma.depth = Case::Depth::results;
       CHECK(check_cases({by_wgmma}) == "");
     }
 }

@@ -49,4 +49,14 @@ inline Case with_tile(Case result, MatmulPrecision precision, const Tile& tile) 
   return result;
 }
 
+/// A case whose first kernel multiplies by wgmma in bf16 thirds.
+inline Case thirds_by_wgmma(const std::string& spec, const Tile& tile,
+                            std::vector<DimBindings> sizes = {{}}) {
+  Case result = with_tile(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
+  result.least_products = {.halves = std::numeric_limits<int64_t>::max(),
+                           .thirds = std::numeric_limits<int64_t>::min()};
+  result.choice.tile_k = 32;
+  return result;
+}
+
 } // namespace ingot::emulation

@@ -115,16 +115,9 @@ TEST_CASE("emulation: every operation that orders a swapped product is needed") 
 
 TEST_CASE("emulation: every operation that orders the warps of a product of thirds is needed") {
   // Two tiles of five slots' k by one block, through rings of four slots and of two.
-  Case thirds = {"graph g(x: f32[200, 160], w: f32[60, 160]) {\n"
-                 "  return matmul(x, w, transpose_b=true) }"};
-  thirds.precision = ingot::MatmulPrecision::highest;
-  thirds.least_products = {.halves = std::numeric_limits<int64_t>::max(),
-                           .thirds = std::numeric_limits<int64_t>::min()};
-  thirds.target = "sm_90a";
-  thirds.choice.wgmma = 4;
-  thirds.choice.tile_m = 128;
-  thirds.choice.tile_n = 64;
-  thirds.choice.tile_k = 32;
+  const Case thirds = thirds_by_wgmma("graph g(x: f32[200, 160], w: f32[60, 160]) {\n"
+                                      "  return matmul(x, w, transpose_b=true) }",
+                                      {128, 64, 16, 4});
   REQUIRE(schedules_of(thirds).find("wgmma bf16x3 128x64x32") == 0);
   // The last but one frees a slot that nobody fills again.
   check_each(kArrival, thirds, 20, {18});

@@ -6,22 +6,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <limits>
-
 using namespace ingot;
 using namespace ingot::emulation;
 
 namespace {
 
 constexpr Tile kTilesOfThirds[] = {{128, 128, 16, 2}, {128, 64, 16, 4}};
-
-Case thirds(const std::string& spec, const Tile& tile, std::vector<DimBindings> sizes = {{}}) {
-  Case result = with_tile(wgmma(spec, std::move(sizes)), MatmulPrecision::highest, tile);
-  result.least_products = {.halves = std::numeric_limits<int64_t>::max(),
-                           .thirds = std::numeric_limits<int64_t>::min()};
-  result.choice.tile_k = 32;
-  return result;
-}
 
 void check(llvm::ArrayRef<Case> cases) {
   for (const Case& one : cases) {
@@ -37,7 +27,7 @@ TEST_CASE("emulation: f32 products of thirds by wgmma, however the operands lie"
   for (const Tile& tile : kTilesOfThirds) {
     CAPTURE(tile.n);
     const auto of = [&](const std::string& spec, std::vector<DimBindings> sizes = {{}}) {
-      return thirds(spec, tile, std::move(sizes));
+      return thirds_by_wgmma(spec, tile, std::move(sizes));
     };
     check({
         of("graph g(a: f32[167, 76], b: f32[132, 76]) { return matmul(a, b, transpose_b=true) }"),
@@ -63,31 +53,32 @@ TEST_CASE("emulation: stages behind f32 products of thirds by wgmma") {
   for (const Tile& tile : kTilesOfThirds) {
     CAPTURE(tile.n);
     const auto of = [&](int m, int n, int k, const std::string& body) {
-      return thirds(fmt::format("graph g(a: f32[{0}, {2}], b: f32[{2}, {1}], c: f32[{1}]) {{\n"
-                                "  return {3} }}",
-                                m, n, k, body),
-                    tile);
+      return thirds_by_wgmma(
+          fmt::format("graph g(a: f32[{0}, {2}], b: f32[{2}, {1}], c: f32[{1}]) {{\n"
+                      "  return {3} }}",
+                      m, n, k, body),
+          tile);
     };
     check({of(200, 128, 60, "group_norm(silu(matmul(a, b) + c), groups=4)"),
            of(70, 64, 100, "softmax(matmul(a, b) * c)"), of(130, 300, 60, "gelu(matmul(a, b))")});
   }
   // Reductions that cross tiles: tensors that no map describes are cut alike.
-  check({thirds("graph g(a: f32[140, 60], b: f32[60, 320]) {\n"
-                "  h = matmul(a, b)\n  return h, sum(h, axis=0), layer_norm(h) }",
-                kTilesOfThirds[1])});
+  check({thirds_by_wgmma("graph g(a: f32[140, 60], b: f32[60, 320]) {\n"
+                         "  h = matmul(a, b)\n  return h, sum(h, axis=0), layer_norm(h) }",
+                         kTilesOfThirds[1])});
 }
 
 TEST_CASE("emulation: long sums of thirds by wgmma move to totals, and blocks share k") {
   for (const Tile& tile : kTilesOfThirds) {
     CAPTURE(tile.n);
-    Case whole =
-        thirds("graph g(a: f32[300, 4200], b: f32[4200, 64]) { return matmul(a, b) }", tile);
+    Case whole = thirds_by_wgmma(
+        "graph g(a: f32[300, 4200], b: f32[4200, 64]) { return matmul(a, b) }", tile);
     whole.choice.split_k = 1;
     check({whole});
   }
-  const Case shared = thirds("graph g(a: f32[130, 4200], b: f32[4200, 64]) {\n"
-                             "  return relu(matmul(a, b)) }",
-                             kTilesOfThirds[1]);
+  const Case shared = thirds_by_wgmma("graph g(a: f32[130, 4200], b: f32[4200, 64]) {\n"
+                                      "  return relu(matmul(a, b)) }",
+                                      kTilesOfThirds[1]);
   CHECK(is_split(shared));
   check({shared});
 }
@@ -95,9 +86,9 @@ TEST_CASE("emulation: long sums of thirds by wgmma move to totals, and blocks sh
 TEST_CASE("emulation: sums of thirds by wgmma that are not finite") {
   for (const Tile& tile : kTilesOfThirds) {
     CAPTURE(tile.n);
-    Case non_finite = thirds("graph g(a: f32[70, 100], b: f32[132, 100]) {\n"
-                             "  return matmul(a, b, transpose_b=true) }",
-                             tile);
+    Case non_finite = thirds_by_wgmma("graph g(a: f32[70, 100], b: f32[132, 100]) {\n"
+                                      "  return matmul(a, b, transpose_b=true) }",
+                                      tile);
     non_finite.non_finite = true;
     check({non_finite});
   }

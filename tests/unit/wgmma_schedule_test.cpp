@@ -10,6 +10,16 @@
 using namespace ingot;
 using ingot::testing::schedules;
 
+namespace {
+
+/// The first variant of the first kernel for sm_90a.
+std::string first(const std::string& spec, MatmulPrecision precision = MatmulPrecision::highest) {
+  const std::string text = schedules(spec.c_str(), precision, "sm_90a");
+  return llvm::StringRef(text).split('\n').first.str();
+}
+
+} // namespace
+
 TEST_CASE("schedule: weights that are packed once count with the bytes of their packed form") {
   // 2 GB of scaled f16 instead of 4 GB of f32 in each launch, of which 128 rows use little.
   const std::string few = schedules("x: f32[128, 32768], param w: f32[32768, 32768]) {\n"
@@ -51,10 +61,6 @@ TEST_CASE("schedule: blocks share the K of few tiles by wgmma, in all variants a
 }
 
 TEST_CASE("schedule: clusters share operands in large products whose warpgroups take turns") {
-  const auto first = [](const char* spec) {
-    const std::string text = schedules(spec, MatmulPrecision::highest, "sm_90a");
-    return llvm::StringRef(text).split('\n').first.str();
-  };
   // Blocks that have 62 tiles each drift apart, and then L2 serves fewer bytes a second.
   const char* const stages = "  return swish(linear(x, w))";
   const std::string large =
@@ -84,10 +90,6 @@ TEST_CASE("schedule: clusters share operands in large products whose warpgroups 
 }
 
 TEST_CASE("schedule: a product packs its own A where that hides the packing") {
-  const auto first = [](const std::string& spec, MatmulPrecision precision) {
-    const std::string text = schedules(spec.c_str(), precision, "sm_90a");
-    return llvm::StringRef(text).split('\n').first.str();
-  };
   const std::string linear = ") { return swish(linear(x, w))";
   const std::string many = "x: f32[32768, 1024], w: f32[4096, 1024]";
   for (MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
@@ -137,10 +139,6 @@ TEST_CASE("schedule: statistics of columns leave a long contraction its large ti
 }
 
 TEST_CASE("schedule: tiles fill the SMs with products of few columns") {
-  const auto first = [](const std::string& spec) {
-    const std::string text = schedules(spec.c_str(), MatmulPrecision::highest, "sm_90a");
-    return llvm::StringRef(text).split('\n').first.str();
-  };
   const auto linear = [](int m, int n, int k) {
     return fmt::format("x: bf16[{0}, {2}], w: bf16[{1}, {2}]) {{ return relu(linear(x, w))", m, n,
                        k);
@@ -152,10 +150,6 @@ TEST_CASE("schedule: tiles fill the SMs with products of few columns") {
 }
 
 TEST_CASE("schedule: products in bf16 thirds by wgmma where halves are not packed for less") {
-  const auto first = [](const std::string& spec) {
-    const std::string text = schedules(spec.c_str(), MatmulPrecision::highest, "sm_90a");
-    return llvm::StringRef(text).split('\n').first.str();
-  };
   CHECK(llvm::StringRef(first("x: f32[65536, 1024], w: f32[16, 1024]) { return linear(x, w)"))
             .starts_with("wgmma bf16x3 128x64x32"));
   const std::string deep = first("x: f32[256, 262144], w: f32[256, 262144]) { return linear(x, w)");

@@ -25,12 +25,14 @@ template <class Tensor>
 constexpr int kSlotDepth = sizes::box_elements(sizeof(typename Tensor::Element));
 
 /// The descriptor of a matrix in blocks at a shared address (PTX ISA, "Matrix Descriptor Format",
-/// and "Strides"). The stride is that of groups of 8 lines. The leading one is that of blocks; if k
-/// is innermost, it is not used.
+/// and "Strides"). The stride is that of groups of 8 lines of 128 or 64 bytes. The leading one is
+/// that of blocks; if k is innermost, it is not used.
+template <int kBlockBytes = kSlotBlockBytes, int kLineBytes = 128>
 INGOT_DEVICE u64 matrix_descriptor(u32 address) {
-  constexpr u64 kGroupBytes = 8 * 128, kSwizzle128 = 1;
-  return static_cast<u64>((address & 0x3ffff) >> 4) | (u64{kSlotBlockBytes} >> 4) << 16 |
-         kGroupBytes >> 4 << 32 | kSwizzle128 << 62;
+  static_assert(kLineBytes == 128 || kLineBytes == 64, "a line is a span of the swizzle");
+  constexpr u64 kGroupBytes = 8 * kLineBytes, kSwizzle = kLineBytes == 128 ? 1 : 2;
+  return static_cast<u64>((address & 0x3ffff) >> 4) | (u64{kBlockBytes} >> 4) << 16 |
+         kGroupBytes >> 4 << 32 | kSwizzle << 62;
 }
 /// The products of a slot, and the distance of their k in a block, in a descriptor's units of 16
 /// bytes: 32 bytes of a line, or 16 lines of 16-bit rows.

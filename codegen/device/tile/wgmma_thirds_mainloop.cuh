@@ -15,7 +15,7 @@
 namespace ingot {
 
 /// The k of a slot: a line of f32.
-constexpr int kSplitDepth = 32;
+constexpr int kSplitDepth = sizes::box_elements(sizeof(f32));
 
 /// An f32 operand in a slot. Lines of 128 bytes have the slot's k of a row, or 32 rows of one k.
 /// Their chunks of 16 bytes are swizzled.
@@ -46,11 +46,9 @@ template <Major kMajor, int kLines> struct SplitSlot {
   /// The distance of the k of products of 16, in a descriptor's units of 16 bytes.
   static constexpr int kStepUnits = (kIsK ? 16 * 2 : 16 * 128) >> 4;
 
-  /// The descriptor of a plane at a shared address (PTX ISA, "Matrix Descriptor Format").
+  /// The descriptor of a plane at a shared address.
   static INGOT_DEVICE u64 descriptor(u32 address) {
-    constexpr u64 kGroup = 8 * (kIsK ? 64 : 128), kSwizzle = kIsK ? 2 : 1; // of 64, 128 bytes
-    return static_cast<u64>((address & 0x3ffff) >> 4) | u64{kBlockBytes >> 4} << 16 |
-           kGroup >> 4 << 32 | kSwizzle << 62;
+    return matrix_descriptor<kBlockBytes, kIsK ? 64 : 128>(address);
   }
 
   /// Splits the slot `from` to `to`, by kWarps warps. A warp takes units of 8 lines, and a lane 8
