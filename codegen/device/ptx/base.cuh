@@ -62,6 +62,11 @@ INGOT_DEVICE void complete(const u32 (&fragments)[kBlocks][kSteps][4]) {
 /// afterwards.
 INGOT_DEVICE void block_barrier() { __syncthreads(); }
 
+/// Whether any lane of the warp passes true. All 32 lanes take part. The assembler knows that the
+/// lanes of a warp have the same result, which it does not know of a barrier's result or of values
+/// from shared memory: it then makes two copies of all code with shuffles behind a branch.
+INGOT_DEVICE bool any_lane(bool value) { return __any_sync(0xffffffffu, value) != 0; }
+
 /// Like block_barrier. Returns whether any thread passed true.
 INGOT_DEVICE bool block_barrier_any(bool value) { return __syncthreads_or(value) != 0; }
 

@@ -75,6 +75,13 @@ INGOT_DEVICE u32 from_first_lane(u32 value) {
   return ingot_machine->exchange({{value}})[0].word[0];
 }
 
+INGOT_DEVICE bool any_lane(bool value) {
+  bool any = false;
+  const auto* const lanes = ingot_machine->exchange({{u32{value}}});
+  for (int lane = 0; lane < 32; ++lane) any |= lanes[lane].word[0] != 0;
+  return any;
+}
+
 INGOT_DEVICE i32 uniform(i32 value) {
   return static_cast<i32>(ingot_machine->exchange({{static_cast<u32>(value)}})[0].word[0]);
 }
