@@ -41,8 +41,9 @@ class ReferenceLauncher:
         tensors = [arguments[place].contiguous() if i in self.unguarded else arguments[place]
                    for i, place in enumerate(self.places)]
         if tensors and tensors[0].device.type == "meta":
-            return [torch.empty(spec.shape, dtype=TORCH_DTYPES[spec.dtype], device="meta")
-                    for spec in self.program.outputs]
+            return [torch.empty_strided(*layout.place(spec.shape), device="meta",
+                                        dtype=TORCH_DTYPES[spec.dtype])
+                    for spec, layout in zip(self.program.outputs, self.layouts)]
         split = len(self.program.inputs)
         results = evaluate(self.graph, tensors[:split], tensors[split:])
         return [as_laid_out(*pair) for pair in zip(results, self.layouts)]
@@ -70,6 +71,15 @@ def install_for_process():
 
 def through(module, *inputs, dynamic=None, calls=1, options=None):
     """(results, reports) of a module without gradients, through the backend."""
+    call, reports = compiled_by_backend(module, dynamic, options)
+    with torch.no_grad():
+        for _ in range(calls):
+            results = call(*inputs)
+    return results, reports
+
+
+def compiled_by_backend(module, dynamic=None, options=None):
+    """A module that the backend compiles when it is called, and its reports."""
     reports = []
 
     def backend(graph, example_inputs):
@@ -77,11 +87,7 @@ def through(module, *inputs, dynamic=None, calls=1, options=None):
         return dynamo.compile_graph(graph, example_inputs, reports[-1], options,
                                     devices=("cpu", "meta"))
     torch._dynamo.reset()
-    call = torch.compile(module, backend=backend, dynamic=dynamic)
-    with torch.no_grad():
-        for _ in range(calls):
-            results = call(*inputs)
-    return results, reports
+    return torch.compile(module, backend=backend, dynamic=dynamic), reports
 
 
 def pieces(reports):

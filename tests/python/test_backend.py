@@ -166,15 +166,6 @@ def test_random_operators_draw_in_the_order_of_eager(function):
     torch.testing.assert_close(results, wanted)
 
 
-def test_gradients_are_left_to_eager_with_one_warning():
-    module, x = nn.Linear(4, 4), torch.randn(2, 4)
-    torch._dynamo.reset()
-    with pytest.warns(UserWarning, match="no_grad"):
-        y = torch.compile(module, backend=ingot.torch.backend)(x)
-    y.sum().backward()
-    assert module.weight.grad is not None
-
-
 def test_a_batch_size_that_changes_compiles_twice_at_most():
     layer, reports = nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.LayerNorm(8)), []
 

@@ -149,7 +149,7 @@ class OfAll(nn.Module):
 def test_modules_that_need_gradients_with_arguments_of_every_kind(arguments, named, recwarn):
     assert torch.is_grad_enabled()
     explanation = ingot.torch.explain(OfAll(), *arguments(torch.ones(4, 8)), **named)
-    assert explanation.num_pieces == 1 and not explanation.reports[0].reason
+    assert explanation.num_pieces == 1
     assert torch.is_grad_enabled() and not [w for w in recwarn if "gradients" in str(w.message)]
 
 
@@ -159,7 +159,7 @@ def test_a_call_without_tensors_says_so():
                                  "TorchDynamo found no operator on tensors in this call"]
 
 
-GRADIENTS = "note: a call with gradients on leaves everything to eager PyTorch"
+GRADIENTS = "note: a parameter or an input requires gradients"
 
 
 def test_a_model_that_needs_gradients_is_told_that_it_is_for_no_grad():

@@ -149,6 +149,8 @@ def test_picks(dtype):
         exactly(aten.index_select.default, x, -2, index)
     exactly(aten.gather.default, x, -1, torch.randint(0, 5, (3, 4, 7)))
     exactly(aten.gather.default, x, 1, torch.randint(0, 4, (2, 6, 3)))
+    exactly(aten.scatter.value, x, 1, torch.randint(0, 4, (3, 1, 5)), 1)
+    exactly(aten.scatter.src, x, -1, torch.randint(0, 5, (3, 4, 1)), x[:, :, 1:2])
     exactly(aten.embedding.default, x[0], some)
     exactly(aten.embedding.default, x[0], torch.tensor(2))
     exactly(aten.embedding.default, x[0], torch.randint(0, 4, (2, 3), dtype=I32))
@@ -191,3 +193,9 @@ def test_scalars():
     exactly(aten.constant_pad_nd.default, SCALAR, [])
     exactly(aten._unsafe_view.default, CUBE, [60])
     exactly(aten.reshape.default, CUBE, [60])
+
+
+def test_several_elements_of_a_scatter_stay_with_eager():
+    several, fewer = torch.randint(0, 4, (3, 2, 5)), torch.randint(0, 4, (2, 1, 5))
+    for index in (several, fewer):
+        assert "several elements" in refused(aten.scatter.value, CUBE, 1, index, 0.0)

@@ -8,7 +8,7 @@
 Operators that Ingot has rules for become its kernels. The others stay with eager PyTorch; `explain`
 gives the reason of each. Parameters are read at each call, so that every write to them counts. With
 options={"freeze": True} memory is prepared from them, and again after a write that PyTorch counts.
-The backend is for inference: a call that needs gradients runs in eager PyTorch, with one warning.
+A call that records gradients has a forward and a backward graph, for which nothing is prepared.
 
 The installed package registers the backend by an entry point. Where it is not installed, as with a
 checkout on PYTHONPATH, the import of this module registers it.

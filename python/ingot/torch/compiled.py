@@ -62,6 +62,8 @@ def _remedy(node: fx.Node, origin: Origin) -> str:
         source = node.args[0] if node.target is operator.getitem else node
         return (f"the eager operator {source.target} gave it: correct the type, device and shape "
                 "of its fake implementation (register_fake)")
+    if origin is Origin.SAVED:
+        return "the forward call saved it, or autograd gave it as a gradient"
     return "after changing a parameter or buffer call torch.compiler.reset()"
 
 

@@ -4,7 +4,7 @@ programs and the rest stays with eager PyTorch.
 
 AOTAutograd makes the graph functional, with ATen's operators. Its wrapper keeps track of inputs
 that are written to and of outputs that share memory. A call without such tensors leaves the wrapper
-out.
+out. A call that records gradients has two graphs, forward and backward (training.py).
 """
 from __future__ import annotations
 
@@ -33,18 +33,17 @@ from ingot.torch.partition import (
     keep_order_of_effects,
     partition,
 )
-
-NEEDS_GRADIENTS = ("ingot: a module that needs gradients runs in eager PyTorch; call it under "
-                   "torch.no_grad() or torch.inference_mode(), or set requires_grad_(False)")
+from ingot.torch.training import compile_pair
 
 
 @dataclass
 class Report:
-    """The result for one graph: its pieces, and the nodes that stay with eager PyTorch, and why."""
+    """The result for one graph: its pieces, and the nodes that stay with eager PyTorch, and why. A
+    call that records gradients has a report of its backward graph too."""
     pieces: list[CompiledPiece] = field(default_factory=list)
     taken: list[list[str]] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
-    reason: str | None = None  # the reason that nothing was tried
+    backward: Report | None = None
 
 
 def needs_gradients(inputs: Sequence[Any]) -> bool:
@@ -67,29 +66,27 @@ def _name_of(node: fx.Node) -> str:
 
 
 class GraphCompiler:
-    """Compiles one functional ATen graph for inference."""
+    """Compiles one functional ATen graph. `inputs` are those of TorchDynamo's graph; None: the
+    graph is a backward one, and takes saved values and gradients."""
 
-    def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any],
+    def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any] | None,
                  devices: Sequence[str] = ("cuda",)) -> None:
         self._options, self._report, self._devices = dict(options), report, devices
         self._freezes = self._options.pop("freeze", False)
-        self._inputs = inputs  # those of TorchDynamo's graph
+        self._inputs = inputs
         self.direct: Callable[..., Any] | None = None
         self.is_simple = False
 
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        metadata = TracingContext.get().fw_metadata
-        mutated = set(metadata.mutated_inp_runtime_indices)
-        self.is_simple = (not mutated and not metadata.num_outputs_aliased
-                          and not metadata.num_intermediate_bases and not metadata.tokens)
+        self.rewrite(module)
+        self.direct = _direct(module)
+        return self.direct or module.forward
+
+    def rewrite(self, module: fx.GraphModule) -> None:
+        """Puts pieces in place of the nodes that have rules."""
         placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
-        # AOTAutograd may add and drop arguments, and takes subclasses of tensors apart.
-        is_plain = len(placeholders) == len(self._inputs) and not any(
-            is_traceable_wrapper_subclass(tensor) for tensor in self._inputs)
-        self.is_simple = self.is_simple and is_plain
-        static = set(metadata.static_input_indices) if is_plain else set(range(len(placeholders)))
-        origins = {node: self._origin(i, i in static, i in mutated or not is_plain)
-                   for i, node in enumerate(placeholders)
+        came = self._origins(len(placeholders))
+        origins = {node: origin for node, origin in zip(placeholders, came)
                    if isinstance(node.meta.get("val"), torch.Tensor)}
         keep_order_of_effects(module.graph)
         try:
@@ -100,8 +97,6 @@ class GraphCompiler:
         module.graph.eliminate_dead_code()
         module.graph.lint()
         module.recompile()
-        self.direct = _direct(module)
-        return self.direct or module.forward
 
     def _take_pieces(self, module: fx.GraphModule, origins: dict[fx.Node, Origin]) -> None:
         """Puts a call of a compiled piece in place of its nodes, for each piece that has no
@@ -119,13 +114,23 @@ class GraphCompiler:
             self._report.taken.append([_name_of(node) for node in piece.nodes])
             _replace(module, piece, compiled, f"ingot_{i}")
 
-    def _origin(self, index: int, is_static: bool, may_change: bool) -> Origin:
-        """The origin of a placeholder. `may_change`: the graph writes to it, or it is not the
-        tensor of the same index that TorchDynamo's graph takes."""
-        if not is_static:
-            return Origin.ARGUMENT
-        is_frozen = self._freezes and not may_change and _counts_writes(self._inputs[index])
-        return Origin.FROZEN if is_frozen else Origin.MODULE
+    def _origins(self, count: int) -> list[Origin]:
+        """The origins of the graph's `count` arguments."""
+        if self._inputs is None:
+            return [Origin.SAVED] * count
+        metadata = TracingContext.get().fw_metadata
+        mutated = set(metadata.mutated_inp_runtime_indices)
+        # AOTAutograd may add and drop arguments, and takes subclasses of tensors apart.
+        is_plain = count == len(self._inputs) and not any(
+            is_traceable_wrapper_subclass(tensor) for tensor in self._inputs)
+        self.is_simple = (is_plain and not mutated and not metadata.num_outputs_aliased
+                          and not metadata.num_intermediate_bases and not metadata.tokens)
+        if not is_plain:
+            return [Origin.MODULE] * count
+        static = set(metadata.static_input_indices)
+        return [Origin.ARGUMENT if i not in static else
+                Origin.FROZEN if self._freezes and i not in mutated and _counts_writes(tensor) else
+                Origin.MODULE for i, tensor in enumerate(self._inputs)]
 
 
 def _replace(module: fx.GraphModule, piece: Piece, compiled: CompiledPiece, name: str) -> None:
@@ -179,17 +184,26 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
                   options: Mapping[str, Any] | None = None,
                   devices: Sequence[str] = ("cuda",)) -> Callable[..., Any]:
     """The backend's work on one graph of TorchDynamo. Fills in the report."""
+    options = dict(options or {})
     if needs_gradients(inputs):
-        warnings.warn(NEEDS_GRADIENTS, stacklevel=2)
-        report.reason = "it needs gradients"
-        return module.forward
-    compiler = GraphCompiler(options or {}, report, inputs, devices)
+        options.pop("freeze", None)  # parameters change with each step
+        report.backward = Report()
+        trained = compile_pair(module, inputs, GraphCompiler(options, report, inputs, devices),
+                               GraphCompiler(options, report.backward, None, devices))
+        _warn_of_other_device(report)
+        return trained
+    compiler = GraphCompiler(options, report, inputs, devices)
     compiled = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(module, inputs)
+    _warn_of_other_device(report)
+    return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled
+
+
+def _warn_of_other_device(report: Report) -> None:
+    """Warns where nothing was taken, because no tensor is on a CUDA device."""
     if not report.pieces and report.left and all(
             isinstance(reason, OtherDevice) for _, reason in report.left):
         warnings.warn(f"ingot: left to eager PyTorch: {report.left[0][1]}, expected one on a CUDA "
-                      "device", stacklevel=2)
-    return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled
+                      "device", stacklevel=3)
 
 
 def ingot_backend(module: fx.GraphModule, inputs: Sequence[Any],

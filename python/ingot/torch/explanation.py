@@ -30,8 +30,8 @@ _ATTENTION_NOTE = (
     "attention with dropout or large heads is left to its fused kernel, unless the call is under "
     "torch.nn.attention.sdpa_kernel(SDPBackend.MATH)")
 _GRADIENTS_NOTE = (
-    "a call with gradients on leaves everything to eager PyTorch, since a parameter or an input "
-    "requires them; this report is of a call under torch.no_grad()")
+    "a parameter or an input requires gradients: a call with gradients on has a forward and a "
+    "backward graph; this report is of a call under torch.no_grad()")
 
 
 @dataclass
@@ -84,8 +84,7 @@ class Explanation:
                             kernels + self._cost()])]
         number = 0
         for i, report in enumerate(self.reports):
-            lines.append(f"graph {i}:" + (f" left to eager PyTorch: {report.reason}"
-                                          if report.reason else ""))
+            lines.append(f"graph {i}:")
             for piece, taken in zip(report.pieces, report.taken):
                 kernels = _kernels_text(piece.program.num_kernels,
                                         _prepare_kernels(self.facts[number]))

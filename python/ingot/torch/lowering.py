@@ -26,6 +26,7 @@ class Origin(enum.Enum):
     MODULE = 1    # a parameter or a buffer: its shape and strides are not guarded
     FROZEN = 2    # as MODULE, and the caller says that only counted writes change it
     COMPUTED = 3  # by an eager operator, whose strides may differ from those of its fake tensor
+    SAVED = 4     # by the forward graph, or a gradient: its strides are not guarded
 
 
 class Mismatch(Refusal):

@@ -11,7 +11,7 @@ from ingot.specs import Extent
 from ingot.torch.element_types import INTEGERS
 from ingot.torch.rule_context import RuleContext
 from ingot.torch.rules.registry import aten, expect, rule
-from ingot.torch.rules.values import along, narrow, positions
+from ingot.torch.rules.values import along, element, narrow, positions
 
 
 def take(g: RuleContext, x: Any, shape: list[Extent], dim: int, index: Any, length: Any) -> Any:
@@ -38,6 +38,22 @@ def _gather(g: RuleContext, x: Any, dim: Any, index: Any, *, sparse_grad: bool =
         if axis != dim and g.extent(extent) != g.extent(picked):
             value = narrow(g, value, axis, 0, g.number(picked))
     return g.call("gather", value, index, axis=dim)
+
+
+@rule(aten.scatter.value, aten.scatter.src)
+def _scatter(g: RuleContext, x: Any, dim: Any, index: Any, source: Any) -> Any:
+    """A number, or an element of a tensor, in place of one element along a dim."""
+    rank = x.fake.dim()
+    expect(rank > 0 and index.fake.dim() == rank, "an index of a scalar, or a scalar index")
+    dim %= rank
+    fakes = [tensor.fake for tensor in (index, source) if g.is_tensor(tensor)]
+    for axis, extent in enumerate(x.fake.shape):
+        wanted = 1 if axis == dim else g.extent(extent)
+        expect(all(g.extent(fake.shape[axis]) == wanted for fake in fakes),
+               "several elements along a dim, or a part of another one")
+    places = positions(g, g.extent(x.fake.shape[dim]), dim, rank)
+    return g.call("where", g.call("equal", g.cast(index, torch.int64), places),
+                  element(g, source, x.fake.dtype), x)
 
 
 @rule(aten.embedding.default)
