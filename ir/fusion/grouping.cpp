@@ -196,6 +196,12 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     note_apart(op, sets, *reason);
     return false;
   }
+  std::vector<OpSet> apart{{op}};
+  for (int set : sets) apart.push_back(partition_.sets()[set].ops);
+  if (auto reason = judge_.recomputes(ops, std::get<Group>(result), apart)) {
+    note_apart(op, sets, *reason);
+    return false;
+  }
   if (auto refusal = judge_.refused_storing(ops, merges, std::get<Group>(result))) {
     note_apart(op, sets, *refusal);
     return false;

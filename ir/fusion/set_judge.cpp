@@ -2,6 +2,7 @@
 // See set_judge.h.
 #include "ir/fusion/set_judge.h"
 
+#include "ir/assumed_size.h"
 #include "ir/fusion/prologue_cost.h"
 #include "ir/fusion/refusals.h"
 #include "ir/fusion/step_cost.h"
@@ -214,6 +215,35 @@ std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& g
                   refusals::named(graph_, group.matmuls.front().op), *joined * 1e6,
                   (*product + *rest) * 1e6, usual_sizes(graph_)),
       kNoChange};
+}
+
+std::optional<Reason> SetJudge::recomputes(const OpSet& ops, const Group& group,
+                                           llvm::ArrayRef<OpSet> apart) const {
+  double most = 0;
+  const auto note = [&](ValueId value) {
+    most = std::max(most, likely_count(element_count(graph_.type(value).shape)));
+  };
+  for (OpId op : ops) {
+    llvm::for_each(graph_.op(op).operands, note);
+    llvm::for_each(graph_.op(op).results, note);
+  }
+  const Dim points = points_of(group);
+  if (!limits_.seconds || likely_count(points) <= most) return std::nullopt;
+  auto together = seconds(ops, group);
+  // The prediction has each tensor read once. Here most points read it again, from some cache. It
+  // counts as slow as memory: a kernel of 67 M points took 1.33 ms, predicted at 0.11 ms.
+  double bytes = 0;
+  for (const Read* read : memory_reads(group))
+    bytes += static_cast<double>(size_of(graph_.type(read->access.value).dtype));
+  if (together) *together += (likely_count(points) - most) * bytes / limits_.rates.bytes_per_second;
+  double alone = 0;
+  for (const OpSet& own : apart) alone += seconds(own).value_or(0);
+  if (!together || *together <= alone) return std::nullopt;
+  return Reason{fmt::format("one kernel would have {} points, and no value of it has as many: to "
+                            "compute values again takes {:.0f} us, and kernels of their own "
+                            "{:.0f} us{}",
+                            points.text(), *together * 1e6, alone * 1e6, usual_sizes(graph_)),
+                kNoChange};
 }
 
 std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) const {

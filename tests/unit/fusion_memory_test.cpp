@@ -174,3 +174,13 @@ TEST_CASE("memory: views without strides, of several kinds") {
                                 "  return matmul(transpose(i, [2, 0, 1, 3, 4]), c)")) ==
         "f16[4, 8, 6, 160, 40] | f16[4, 8, 6, 160, 24]");
 }
+
+TEST_CASE("memory: values with unrelated axes share a kernel only if it takes less time") {
+  const auto spec = [](int heads, int groups, int rows) {
+    return fmt::format("a: f32[{0}, {2}, 128], b: f32[{1}, {2}, 128], c: f32[{2}, 128]) {{\n"
+                       "  s = sin(c)\n  return s, s * a, s * b",
+                       heads, groups, rows);
+  };
+  CHECK(kernels(spec(64, 16, 512)) == 2); // one would have 64 x 16 x 512 x 128 points
+  CHECK(kernels(spec(4, 3, 2)) == 1);
+}
