@@ -10,6 +10,7 @@
 #include "codegen/kernel/packing.h"
 #include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/split_k.h"
+#include "codegen/workspace_layout.h"
 #include "src/support/gpu_arch.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,32 +20,6 @@
 
 namespace ingot {
 namespace {
-
-/// The extent of a memory from which buffers are taken, one behind the other. Repeated sizes are
-/// counted, so that an offset does not grow with the number of buffers before it.
-class Space {
-public:
-  Expr end() const {
-    Expr sum = fixed_;
-    for (const auto& [size, count] : named_) sum = sum + size * count;
-    return sum;
-  }
-  void grow(const Expr& size) {
-    if (const auto fixed = size.constant()) {
-      fixed_ += *fixed;
-      return;
-    }
-    auto known = llvm::find_if(named_, [&](const auto& entry) { return entry.first == size; });
-    if (known == named_.end())
-      named_.emplace_back(size, 1);
-    else
-      ++known->second;
-  }
-
-private:
-  int64_t fixed_ = 0;
-  std::vector<std::pair<Expr, int64_t>> named_; ///< sizes of named dims, and how many of each
-};
 
 /// The place of a computed operand of a matmul.
 struct Prologue {
@@ -77,8 +52,12 @@ public:
 
 private:
   void describe_tensors();
+  void place_all();
   void place_inputs();
   void place_writes();
+  void place_workspace();
+  void use(const Buffer& buffer, size_t index);
+  void use_tensors(size_t index);
   Buffer tensor_buffer(const Argument& argument, ValueId value) const;
   Buffer allocate(ProgramKind program, const std::string& value, const Expr& bytes);
   Buffer allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& value,
@@ -91,8 +70,9 @@ private:
   Buffer place_before(size_t index, MatmulSide of, const PackedSource& source);
   std::string packed_name(size_t index, MatmulSide of, const PackedSource& source) const;
   void place_meetings(size_t index);
+  void check_uses(const Kernel& kernel, size_t index) const;
   Kernel build_group(size_t index) const;
-  void add_guard(size_t index);
+  Kernel build_guard(size_t index) const;
   void add_beside(Kernel kernel);
   void add_step(ProgramKind program, size_t kernel);
   const TileBody& body(size_t index) const { return std::get<TileBody>(outlines_[index].body); }
@@ -107,10 +87,12 @@ private:
   std::vector<std::vector<Schedule>> schedules_; ///< by group
   Module module_;
   BufferMap buffers_;
-  std::map<ArgumentKind, Space> spaces_;    ///< prepared memory, workspace and state
-  std::map<ArgumentKind, uint32_t> places_; ///< number of buffers in each so far
-  std::vector<Kernel> kernels_;             ///< kernels of the groups
-  std::vector<Kernel> beside_;              ///< kernels that pack or guard; they follow kernels_
+  std::map<ArgumentKind, MemoryExtent> extents_;           ///< prepared memory and state
+  std::map<ArgumentKind, uint32_t> places_;                ///< number of buffers in each so far
+  WorkspaceLayout workspace_{module_.workspace.alignment}; ///< steps are numbers of groups
+  std::vector<Kernel> kernels_;                            ///< kernels of the groups
+  std::vector<Kernel> beside_; ///< kernels that pack or guard; they follow kernels_
+  std::vector<std::pair<size_t, size_t>> guards_; ///< their places in beside_, and their groups
   std::vector<std::pair<PackedSource, Buffer>> packed_;
 };
 
@@ -158,16 +140,63 @@ Buffer Lowering::allocate(ProgramKind program, const std::string& value, const E
                   prepares ? ArgumentKind::prepared : ArgumentKind::workspace, value, bytes);
 }
 
+/// Memory that is kept has buffers one behind the other. Offsets in workspace follow once all uses
+/// are known.
 Buffer Lowering::allocate(MemoryInfo& memory, ArgumentKind kind, const std::string& value,
                           const Expr& bytes) {
   Argument argument;
   argument.kind = kind;
-  Space& space = spaces_[kind];
-  argument.offset = space.end();
+  if (kind == ArgumentKind::workspace) return {argument, bytes, workspace_.add(bytes), value, ""};
+  MemoryExtent& extent = extents_[kind];
+  argument.offset = extent.end();
   // Every buffer is aligned as the memory is.
-  space.grow(ceil_div(bytes, memory.alignment) * memory.alignment);
-  memory.bytes = space.end();
+  extent.grow(ceil_div(bytes, memory.alignment) * memory.alignment);
+  memory.bytes = extent.end();
   return {argument, bytes, places_[kind]++, value, ""};
+}
+
+/// Notes that the kernels of a group use a buffer.
+void Lowering::use(const Buffer& buffer, size_t index) {
+  if (buffer.argument.kind == ArgumentKind::workspace) workspace_.use(buffer.place, index);
+}
+
+void Lowering::use_tensors(size_t index) {
+  for (const KernelParameter& parameter : outlines_[index].parameters) {
+    const OpId op = graph_.value(parameter.value).op;
+    switch (parameter.purpose) {
+    case Purpose::read: use(buffers_.values.at(parameter.value), index); break;
+    case Purpose::write:
+      for (const Buffer& target : buffers_.targets.at(parameter.value)) use(target, index);
+      break;
+    case Purpose::states:
+    case Purpose::merged: use(buffers_.partials.at(op), index); break;
+    default: break; // of a schedule: place_packed, place_split
+    }
+  }
+}
+
+/// Places all buffers in workspace, and tells their offsets to all who know them.
+void Lowering::place_workspace() {
+  workspace_.place();
+  module_.workspace.bytes = workspace_.bytes();
+  const auto tell = [&](Buffer& buffer) {
+    if (buffer.argument.kind == ArgumentKind::workspace)
+      buffer.argument.offset = workspace_.offset(buffer.place);
+  };
+  for (auto& entry : buffers_.values) tell(entry.second);
+  for (auto& entry : buffers_.targets) llvm::for_each(entry.second, tell);
+  for (auto& entry : buffers_.partials) tell(entry.second);
+  for (auto& entry : buffers_.splits) tell(entry.second.sums);
+  for (auto& entry : buffers_.packed) tell(entry.second);
+  for (Kernel& kernel : beside_)
+    for (KernelParameter& parameter : kernel.parameters) tell(parameter.buffer);
+}
+
+/// Checks that the memory of a kernel's buffers is their own while the group runs.
+void Lowering::check_uses(const Kernel& kernel, size_t index) const {
+  for (const KernelParameter& parameter : kernel.parameters)
+    INGOT_ASSERT(parameter.buffer.argument.kind != ArgumentKind::workspace ||
+                 workspace_.covers(parameter.buffer.place, index));
 }
 
 void Lowering::place_writes() {
@@ -219,6 +248,7 @@ void Lowering::place_split(size_t index) {
       allocate(module_.state, ArgumentKind::state, "arrivals of parts of K",
                split_arrivals_bytes(body(index), schedule)),
       split_parts(body(index), schedule)};
+  use(buffers_.splits[groups_[index].matmuls.front().op].sums, index);
 }
 
 void Lowering::add_step(ProgramKind program, size_t kernel) {
@@ -286,12 +316,14 @@ void Lowering::place_packed(size_t index, MatmulSide of) {
       INGOT_ASSERT(of.side == 0 || !schedules_[index].front().packs_a ||
                    buffer.place != buffers_.packed.at({key.first, 0}).place);
       buffers_.packed[key] = buffer;
+      use(buffer, index);
       if (is_first_a) // an earlier kernel has packed it
         for (Schedule& schedule : schedules_[index]) schedule.packs_a = false;
       return;
     }
   const bool is_beside = is_first_a && schedules_[index].front().packs_a;
   buffers_.packed[key] = is_beside ? place_beside(index, source) : place_before(index, of, source);
+  use(buffers_.packed[key], index);
   packed_.emplace_back(source, buffers_.packed[key]);
 }
 
@@ -322,8 +354,8 @@ Buffer Lowering::place_before(size_t index, MatmulSide of, const PackedSource& s
   return buffer;
 }
 
-/// Adds the kernel that computes the tiles again whose rows do not suit the format.
-void Lowering::add_guard(size_t index) {
+/// The kernel that computes the tiles again whose rows do not suit the format.
+Kernel Lowering::build_guard(size_t index) const {
   std::vector<Schedule> schedules;
   for (const Schedule& schedule : schedules_[index]) {
     schedules.push_back(guard_schedule(schedule));
@@ -331,7 +363,8 @@ void Lowering::add_guard(size_t index) {
   }
   Kernel kernel = build_kernel({graph_, groups_[index], outlines_[index], schedules, buffers_});
   kernel.name = fmt::format("{}_{}_guard", graph_.name(), index);
-  add_beside(std::move(kernel));
+  kernel.overlaps = module_.overlaps;
+  return kernel;
 }
 
 /// Adds a kernel that no group has, and its step.
@@ -364,15 +397,33 @@ Kernel Lowering::build_group(size_t index) const {
   return kernel;
 }
 
-LoweredPlan Lowering::run() {
-  describe_tensors();
+/// Places the buffers of all kernels, and orders the steps.
+void Lowering::place_all() {
   place_inputs();
   place_writes();
   for (size_t index = 0; index < groups_.size(); ++index) {
     place_meetings(index);
+    use_tensors(index);
     add_step(groups_[index].program, index);
+    if (!needs_guard(schedules_[index].front())) continue;
+    guards_.emplace_back(beside_.size(), index);
+    Kernel guard; // built once all buffers have offsets
+    guard.program = groups_[index].program;
+    add_beside(std::move(guard));
+  }
+  place_workspace();
+}
+
+LoweredPlan Lowering::run() {
+  describe_tensors();
+  place_all();
+  for (size_t index = 0; index < groups_.size(); ++index) {
     kernels_.push_back(build_group(index));
-    if (needs_guard(schedules_[index].front())) add_guard(index);
+    check_uses(kernels_.back(), index);
+  }
+  for (const auto& [place, index] : guards_) {
+    beside_[place] = build_guard(index);
+    check_uses(beside_[place], index);
   }
   for (Kernel& kernel : beside_) kernels_.push_back(std::move(kernel));
   for (const Kernel& kernel : kernels_) module_.kernels.push_back(emit_kernel(kernel));
@@ -381,9 +432,7 @@ LoweredPlan Lowering::run() {
 
 /// Places the buffers of all kernels as in run, but emits the code of one kernel only.
 KernelCode Lowering::run_one(size_t index) {
-  place_inputs();
-  place_writes();
-  for (size_t each = 0; each < groups_.size(); ++each) place_meetings(each);
+  place_all();
   return emit_kernel(build_group(index));
 }
 

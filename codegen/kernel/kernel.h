@@ -36,7 +36,7 @@ enum class Purpose : uint8_t {
 struct Buffer {
   Argument argument;  ///< the argument of a launch
   Expr bytes;         ///< the size of the whole buffer
-  uint32_t place = 0; ///< prepared, workspace, state: its index there in the order of offsets
+  uint32_t place = 0; ///< prepared, workspace, state: its number there
   std::string value;  ///< a note: the name, e.g. `x`, `halves of x`, `partials of m`
   std::string type;   ///< a note: `bf16[64]`; empty for memory without a value
 };

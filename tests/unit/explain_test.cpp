@@ -104,7 +104,7 @@ TEST_CASE("explain: sums of shared tiles are written and read where tiles are di
     CHECK(explanation.kernels[0].bytes() == (m + 64) * k * 2 + h + 2 * sums);
     CHECK(explanation.kernels[1].bytes() == h + 64 * k * 2 + between);
     CHECK(explanation.kernels[2].bytes() == between + 64 * k * 2 + h + 2 * sums);
-    CHECK(explanation.workspace_bytes == place + 2 * sums);
+    CHECK(explanation.workspace_bytes == place + sums);
     CHECK(explanation.state_bytes == (parts > 1 ? 2 * 256 : 0));
     CHECK(read_bytes(explanation, 2, "workspace 0") == between);
     CHECK(read_bytes(explanation, 0, "workspace 1") == (sums > 0 ? sums : -1));
