@@ -120,11 +120,13 @@ def measured(name, precisions, lock):
 def row_text(name, precision, row):
     """A row of the table."""
     times, peaks, errors = ([row[backend][i] for backend in BACKENDS] for i in range(3))
-    worst = max(errors[0], key=lambda key: errors[2][key] / errors[0][key])
+    ratios = {key: errors[2][key] / errors[0][key] for key in errors[0].keys() & errors[2].keys()
+              if errors[0][key] > 0}
+    worst = max(ratios, key=ratios.__getitem__)
     cells = [name, precision, *(f"{ms:.2f}" for ms in times),
              f"{min(times[:2]) / times[2]:.2f}", ", ".join(f"{peak:.0f}" for peak in peaks),
              ", ".join(f"{statistics.median(of.values()):.1e}" for of in errors),
-             f"{errors[2][worst] / errors[0][worst]:.2f} ({worst})"]
+             f"{ratios[worst]:.2f} ({worst})"]
     return f"| {' | '.join(cells)} |"
 
 

@@ -196,9 +196,7 @@ bool Grouping::try_join(OpId op, const std::vector<int>& sets) {
     note_apart(op, sets, *reason);
     return false;
   }
-  std::vector<OpSet> apart{{op}};
-  for (int set : sets) apart.push_back(partition_.sets()[set].ops);
-  if (auto reason = judge_.recomputes(ops, std::get<Group>(result), apart)) {
+  if (auto reason = judge_.recomputes(op, sets, ops, std::get<Group>(result))) {
     note_apart(op, sets, *reason);
     return false;
   }

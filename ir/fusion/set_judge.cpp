@@ -217,32 +217,41 @@ std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& g
       kNoChange};
 }
 
-std::optional<Reason> SetJudge::recomputes(const OpSet& ops, const Group& group,
-                                           llvm::ArrayRef<OpSet> apart) const {
+std::optional<Reason> SetJudge::recomputes(OpId op, llvm::ArrayRef<int> sets, const OpSet& ops,
+                                           const Group& group) const {
   double most = 0;
   const auto note = [&](ValueId value) {
     most = std::max(most, likely_count(element_count(graph_.type(value).shape)));
   };
-  for (OpId op : ops) {
-    llvm::for_each(graph_.op(op).operands, note);
-    llvm::for_each(graph_.op(op).results, note);
+  for (OpId member : ops) {
+    llvm::for_each(graph_.op(member).operands, note);
+    llvm::for_each(graph_.op(member).results, note);
   }
   const Dim points = points_of(group);
   if (!limits_.seconds || likely_count(points) <= most) return std::nullopt;
-  auto together = seconds(ops, group);
-  // The prediction has each tensor read once. Here most points read it again, from some cache. It
-  // counts as slow as memory: a kernel of 67 M points took 1.33 ms, predicted at 0.11 ms.
+  const auto predicted = seconds(ops, group);
+  if (!predicted) return std::nullopt;
+  double alone = 0;
+  std::vector<OpSet> apart{{op}};
+  for (int set : sets) apart.push_back(partition_.sets()[set].ops);
+  for (const OpSet& own : apart) {
+    const auto part = seconds(own);
+    if (!part) return std::nullopt;
+    alone += *part;
+  }
+  // The prediction counts one read of each tensor. Points that no value needs read them again from
+  // caches, and are counted at the rate of memory. On an H200 a kernel of 67 million such points
+  // took 1.33 ms, where 0.11 ms were predicted.
   double bytes = 0;
   for (const Read* read : memory_reads(group))
     bytes += static_cast<double>(size_of(graph_.type(read->access.value).dtype));
-  if (together) *together += (likely_count(points) - most) * bytes / limits_.rates.bytes_per_second;
-  double alone = 0;
-  for (const OpSet& own : apart) alone += seconds(own).value_or(0);
-  if (!together || *together <= alone) return std::nullopt;
+  const double again = (likely_count(points) - most) * bytes / limits_.rates.bytes_per_second;
+  const double together = *predicted + again;
+  if (together <= alone) return std::nullopt;
   return Reason{fmt::format("one kernel would have {} points, and no value of it has as many: to "
                             "compute values again takes {:.0f} us, and kernels of their own "
                             "{:.0f} us{}",
-                            points.text(), *together * 1e6, alone * 1e6, usual_sizes(graph_)),
+                            points.text(), together * 1e6, alone * 1e6, usual_sizes(graph_)),
                 kNoChange};
 }
 

@@ -31,11 +31,11 @@ public:
   /// than two, or, if it is judged, cannot run on the machine with all the stores that it would
   /// have now. Empty: there is none. A single op has no other kernel to be in.
   std::optional<Reason> obstacle(const OpSet& ops, const Group& group) const;
-  /// The reason why the parts of `ops` should stay `apart`: their values have unrelated axes, so
-  /// that one kernel, with the axes of all, computes each value again for every position of the
-  /// others, and takes longer.
-  std::optional<Reason> recomputes(const OpSet& ops, const Group& group,
-                                   llvm::ArrayRef<OpSet> apart) const;
+  /// The reason why `op` should not join `sets`: their values have unrelated axes. One kernel of
+  /// all, which is `group`, computes each value again for every position of the others. Empty: it
+  /// takes no longer, or some time is unknown.
+  std::optional<Reason> recomputes(OpId op, llvm::ArrayRef<int> sets, const OpSet& ops,
+                                   const Group& group) const;
   /// True if the machine cannot run `group`, which is complete, or two kernels would be faster, and
   /// a part of it was never judged.
   bool refused_by_machine(const Group& group) const;

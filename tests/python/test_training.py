@@ -11,6 +11,7 @@ pytest.importorskip("numpy")
 
 import reference  # noqa: E402
 from chains import CHAINS  # noqa: E402
+from ingot.torch.lowering import RuleFault  # noqa: E402
 from torch import nn  # noqa: E402
 
 F = nn.functional
@@ -73,6 +74,7 @@ def check(module, *inputs, tolerance=2e-5, loss=squares, steps=1, seed=None, **n
         assert (leaf.grad is None) == (exact[name].grad is None), name
         if leaf.grad is not None:
             same(leaf.grad, exact[name].grad, tolerance, name, 0.1 * scale)
+    left(reports)
     if isinstance(module, nn.Module):
         for (name, got), (_, kept) in zip(module.named_buffers(), eager.named_buffers()):
             same(got, kept, tolerance, name)
@@ -80,9 +82,11 @@ def check(module, *inputs, tolerance=2e-5, loss=squares, steps=1, seed=None, **n
 
 
 def left(reports):
-    """The operators that are left to eager, of both directions."""
-    return {name for report in reports for one in (report, report.backward) if one
-            for name, _ in one.left if name != "getitem"}
+    """The operators that are left to eager, of both directions: none of them by a wrong rule."""
+    found = [pair for report in reports for one in (report, report.backward) if one
+             for pair in one.left]
+    assert not [pair for pair in found if isinstance(pair[1], RuleFault)]
+    return {name for name, _ in found if name != "getitem"}
 
 
 def inputs_of(chain):
@@ -166,6 +170,39 @@ def test_attention(is_written_out):
     assert {name for name in left(reports) if "attention" not in name} <= {
         "aten.embedding_dense_backward"}
     assert is_written_out or any("attention" in name for name in left(reports))
+
+
+def test_attention_of_several_layers():
+    layer = nn.TransformerEncoderLayer(16, 2, 24, dropout=0.0, batch_first=True)
+    reports = check(nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).train(),
+                    torch.randn(2, 5, 16, requires_grad=True))
+    assert len(reports[0].pieces) > 1
+
+
+@pytest.mark.parametrize("options", [None, {"freeze": True}])
+def test_gradients_that_a_function_turns_on(options):
+    def function(x, w):
+        with torch.enable_grad():
+            return (x * 2) * (w * 3).cos()
+    x, w = (torch.randn(3, 4, requires_grad=True) for _ in range(2))
+    call, _ = reference.compiled_by_backend(function, options=options)
+    with torch.no_grad():
+        result, wanted = call(x, w), function(x, w)
+    assert result.requires_grad
+    for got, exact in zip(torch.autograd.grad(squares(result), (x, w)),
+                          torch.autograd.grad(squares(wanted), (x, w))):
+        same(got, exact, 2e-5)
+
+
+def test_two_backward_calls_of_one_result():
+    module, x = nn.Sequential(nn.Linear(6, 8), nn.GELU()), torch.randn(7, 6)
+    eager = copy.deepcopy(module)
+    call, _ = reference.compiled_by_backend(module)
+    for function in (call, eager):
+        loss = squares(function(x))
+        loss.backward(retain_graph=True)
+        loss.backward()
+    same(module[0].weight.grad, eager[0].weight.grad, 2e-5)
 
 
 def test_a_convolution_stays_with_eager_in_both_directions():

@@ -62,9 +62,9 @@ INGOT_DEVICE void complete(const u32 (&fragments)[kBlocks][kSteps][4]) {
 /// afterwards.
 INGOT_DEVICE void block_barrier() { __syncthreads(); }
 
-/// Whether any lane of the warp passes true. All 32 lanes take part. The assembler knows that the
-/// lanes of a warp have the same result, which it does not know of a barrier's result or of values
-/// from shared memory: it then makes two copies of all code with shuffles behind a branch.
+/// Whether any lane of the warp passes true. All 32 lanes take part. The assembler knows that all
+/// lanes have the same result. It does not know that of a barrier's result, or of values from
+/// shared memory. Behind a branch on such a value it keeps two copies of all code with shuffles.
 INGOT_DEVICE bool any_lane(bool value) { return __any_sync(0xffffffffu, value) != 0; }
 
 /// Like block_barrier. Returns whether any thread passed true.

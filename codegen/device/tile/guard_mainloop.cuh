@@ -105,8 +105,9 @@ private:
     if (index_of(thread) % 32 == 0) warps[index_of(thread) / 32] = merged;
     ptx::block_barrier();
     for (int warp = 0; warp < Layout::kThreads / 32; ++warp) merged.add(warps[warp]);
-    ptx::block_barrier();                      // the products overlay the warps' records
-    return ptx::any_lane(merged.suits(depth)); // the same in all, which the assembler does not know
+    ptx::block_barrier(); // the products overlay the warps' records
+    // All lanes have the same result. The vote says so to the assembler.
+    return ptx::any_lane(merged.suits(depth));
   }
 };
 

@@ -63,7 +63,8 @@ def _remedy(node: fx.Node, origin: Origin) -> str:
         return (f"the eager operator {source.target} gave it: correct the type, device and shape "
                 "of its fake implementation (register_fake)")
     if origin is Origin.SAVED:
-        return "the forward call saved it, or autograd gave it as a gradient"
+        return ("the forward call saved it, or autograd gave it as a gradient: leave its type, "
+                "device and shape as they are in hooks")
     return "after changing a parameter or buffer call torch.compiler.reset()"
 
 

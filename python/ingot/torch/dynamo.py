@@ -33,7 +33,7 @@ from ingot.torch.partition import (
     keep_order_of_effects,
     partition,
 )
-from ingot.torch.training import compile_pair
+from ingot.torch.training import boxed, decompositions, divide
 
 
 @dataclass
@@ -66,18 +66,22 @@ def _name_of(node: fx.Node) -> str:
 
 
 class GraphCompiler:
-    """Compiles one functional ATen graph. `inputs` are those of TorchDynamo's graph; None: the
-    graph is a backward one, and takes saved values and gradients."""
+    """Compiles one functional ATen graph: of inference, or forward."""
 
-    def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any] | None,
+    def __init__(self, options: Mapping[str, Any], report: Report, inputs: Sequence[Any],
                  devices: Sequence[str] = ("cuda",)) -> None:
         self._options, self._report, self._devices = dict(options), report, devices
         self._freezes = self._options.pop("freeze", False)
-        self._inputs = inputs
+        self._inputs = inputs  # those of TorchDynamo's graph
         self.direct: Callable[..., Any] | None = None
         self.is_simple = False
 
     def __call__(self, module: fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        metadata = TracingContext.get().fw_metadata
+        count = sum(node.op == "placeholder" for node in module.graph.nodes)
+        self.is_simple = (self._is_plain(count) and not metadata.mutated_inp_runtime_indices
+                          and not metadata.num_outputs_aliased
+                          and not metadata.num_intermediate_bases and not metadata.tokens)
         self.rewrite(module)
         self.direct = _direct(module)
         return self.direct or module.forward
@@ -114,23 +118,33 @@ class GraphCompiler:
             self._report.taken.append([_name_of(node) for node in piece.nodes])
             _replace(module, piece, compiled, f"ingot_{i}")
 
-    def _origins(self, count: int) -> list[Origin]:
-        """The origins of the graph's `count` arguments."""
-        if self._inputs is None:
-            return [Origin.SAVED] * count
-        metadata = TracingContext.get().fw_metadata
-        mutated = set(metadata.mutated_inp_runtime_indices)
-        # AOTAutograd may add and drop arguments, and takes subclasses of tensors apart.
-        is_plain = count == len(self._inputs) and not any(
+    def _is_plain(self, count: int) -> bool:
+        """Whether the graph's `count` arguments are those of TorchDynamo's graph. AOTAutograd may
+        add and drop some, and takes subclasses of tensors apart."""
+        return count == len(self._inputs) and not any(
             is_traceable_wrapper_subclass(tensor) for tensor in self._inputs)
-        self.is_simple = (is_plain and not mutated and not metadata.num_outputs_aliased
-                          and not metadata.num_intermediate_bases and not metadata.tokens)
-        if not is_plain:
+
+    def _origins(self, count: int) -> list[Origin]:
+        """The origins of the graph's arguments."""
+        if not self._is_plain(count):
             return [Origin.MODULE] * count
-        static = set(metadata.static_input_indices)
+        metadata = TracingContext.get().fw_metadata
+        static, mutated = (set(indices) for indices in (
+            metadata.static_input_indices, metadata.mutated_inp_runtime_indices))
         return [Origin.ARGUMENT if i not in static else
                 Origin.FROZEN if self._freezes and i not in mutated and _counts_writes(tensor) else
                 Origin.MODULE for i, tensor in enumerate(self._inputs)]
+
+
+class BackwardCompiler(GraphCompiler):
+    """Compiles a backward graph, which takes saved values and gradients."""
+
+    def __init__(self, options: Mapping[str, Any], report: Report,
+                 devices: Sequence[str] = ("cuda",)) -> None:
+        super().__init__(options, report, (), devices)
+
+    def _origins(self, count: int) -> list[Origin]:
+        return [Origin.SAVED] * count
 
 
 def _replace(module: fx.GraphModule, piece: Piece, compiled: CompiledPiece, name: str) -> None:
@@ -185,15 +199,19 @@ def compile_graph(module: fx.GraphModule, inputs: Sequence[Any], report: Report,
                   devices: Sequence[str] = ("cuda",)) -> Callable[..., Any]:
     """The backend's work on one graph of TorchDynamo. Fills in the report."""
     options = dict(options or {})
-    if needs_gradients(inputs):
-        options.pop("freeze", None)  # parameters change with each step
-        report.backward = Report()
-        trained = compile_pair(module, inputs, GraphCompiler(options, report, inputs, devices),
-                               GraphCompiler(options, report.backward, None, devices))
-        _warn_of_other_device(report)
-        return trained
     compiler = GraphCompiler(options, report, inputs, devices)
-    compiled = aot_autograd(fw_compiler=compiler, inference_compiler=compiler)(module, inputs)
+    options.pop("freeze", None)  # parameters change between the steps of training
+    forward = boxed(GraphCompiler(options, report, inputs, devices).rewrite)
+
+    def rewrite_backward(graph: fx.GraphModule) -> None:
+        report.backward = Report()
+        BackwardCompiler(options, report.backward, devices).rewrite(graph)
+    # A module may turn gradients on itself: a call that needs none here may have both graphs.
+    trains = needs_gradients(inputs)
+    compiled = aot_autograd(
+        fw_compiler=forward, bw_compiler=boxed(rewrite_backward),
+        inference_compiler=forward if trains else compiler, partition_fn=divide,
+        decompositions=decompositions() if trains else None)(module, inputs)
     _warn_of_other_device(report)
     return compiler.direct if compiler.direct is not None and compiler.is_simple else compiled
 

@@ -26,7 +26,11 @@ class Origin(enum.Enum):
     MODULE = 1    # a parameter or a buffer: its shape and strides are not guarded
     FROZEN = 2    # as MODULE, and the caller says that only counted writes change it
     COMPUTED = 3  # by an eager operator, whose strides may differ from those of its fake tensor
-    SAVED = 4     # by the forward graph, or a gradient: its strides are not guarded
+    SAVED = 4     # saved by a forward graph, or a gradient: its strides are not guarded
+
+
+#: A keyword argument of nodes: the node before in the order of effects. No operator has it.
+AFTER = "_ingot_after"
 
 
 class Mismatch(Refusal):
@@ -72,7 +76,8 @@ class Lowering(RuleContext):
             return
         self.out = node.meta["val"]
         arguments = fx.node.map_arg(node.args, self._argument)
-        named = fx.node.map_arg(node.kwargs, self._argument)
+        named = fx.node.map_arg({name: arg for name, arg in node.kwargs.items() if name != AFTER},
+                                self._argument)
         result = RULES[node.target](self, *_lists(arguments), **_lists(named))
         if isinstance(result, tuple) and not isinstance(result, Tensor):
             self._values[node] = [None if value is None else self._checked(node, value, fake)

@@ -13,7 +13,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupport
 
 from ingot.torch.element_types import NAMES
-from ingot.torch.lowering import is_view, refusal
+from ingot.torch.lowering import AFTER, is_view, refusal
 from ingot.torch.memory_order import memory_order
 from ingot.torch.rewrites import drop_empty_parts, move_biases
 from ingot.torch.rules import MOVEMENT
@@ -73,21 +73,18 @@ def _may_have_effect(node: fx.Node) -> bool:
         or isinstance(node.target, torch._ops.HigherOrderOperator))
 
 
-_AFTER = "_ingot_after"  # a keyword argument: the node before in the order of effects
-
-
 def keep_order_of_effects(graph: fx.Graph) -> None:
     """Makes each node that may have an effect depend on the one before it."""
     calls = [node for node in graph.nodes if _may_have_effect(node)]
     for before, node in zip(calls, calls[1:]):
-        node.kwargs = {**node.kwargs, _AFTER: before}
+        node.kwargs = {**node.kwargs, AFTER: before}
 
 
 def forget_order_of_effects(graph: fx.Graph) -> None:
     """Removes the dependences of `keep_order_of_effects`."""
     for node in graph.nodes:
-        if _AFTER in node.kwargs:
-            node.kwargs = {name: arg for name, arg in node.kwargs.items() if name != _AFTER}
+        if AFTER in node.kwargs:
+            node.kwargs = {name: arg for name, arg in node.kwargs.items() if name != AFTER}
 
 
 class _Support(OperatorSupport):

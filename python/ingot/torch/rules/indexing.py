@@ -42,7 +42,8 @@ def _gather(g: RuleContext, x: Any, dim: Any, index: Any, *, sparse_grad: bool =
 
 @rule(aten.scatter.value, aten.scatter.src)
 def _scatter(g: RuleContext, x: Any, dim: Any, index: Any, source: Any) -> Any:
-    """A number, or an element of a tensor, in place of one element along a dim."""
+    """A number, or an element of a tensor, in place of one element along a dim. An index out of
+    range is an error in PyTorch; here it replaces nothing."""
     rank = x.fake.dim()
     expect(rank > 0 and index.fake.dim() == rank, "an index of a scalar, or a scalar index")
     dim %= rank
