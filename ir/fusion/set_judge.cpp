@@ -177,7 +177,7 @@ std::optional<Reason> SetJudge::slower_joined(const OpSet& ops, const Group& gro
   return std::nullopt;
 }
 
-/// The ops of `ops` from the first reduction of a product's rows on; empty: there is none.
+/// The ops of `ops` from the first reduction of rows on; empty: there is none.
 OpSet SetJudge::reducing_rows(const OpSet& ops, const Group& group) const {
   OpSet behind;
   const auto is_behind = [&](ValueId value) {
@@ -196,10 +196,28 @@ OpSet SetJudge::reducing_rows(const OpSet& ops, const Group& group) const {
   return behind;
 }
 
-/// The reason why the rows of a product should be reduced by a kernel of their own. A kernel that
-/// reduces them needs tiles as wide as a row. If these are few, SMs stay idle.
+/// True if a kernel without products reduces along an axis that is not the last one in memory, and
+/// stores a value as large as the reduction's operand. Its blocks have few columns and all rows.
+/// They read short pieces of memory, and read them twice if a column is long.
+bool SetJudge::stores_beside_columns(const OpSet& ops, const Group& group) const {
+  double largest = 0;
+  for (const Reduction& r : group.reductions) {
+    const Op& op = graph_.op(r.op);
+    const Shape& shape = graph_.type(op.operands[0]).shape;
+    const auto& axes = graph_.attributes<ReduceAttributes>(op).axes;
+    if (!llvm::is_contained(axes, static_cast<int64_t>(shape.size()) - 1))
+      largest = std::max(largest, likely_count(element_count(shape)));
+  }
+  return largest > 0 && llvm::any_of(stored_values(ops), [&](const StoreTarget& target) {
+           return likely_count(element_count(graph_.type(target.value).shape)) >= largest;
+         });
+}
+
+/// The reason why rows should be reduced by a kernel of their own. Those of a product need tiles as
+/// wide as a row. If these are few, SMs stay idle.
 std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& group) const {
-  if (group.matmuls.size() != 1 || !limits_.seconds) return std::nullopt;
+  if (group.matmuls.size() > 1 || !limits_.seconds) return std::nullopt;
+  if (group.matmuls.empty() && !stores_beside_columns(ops, group)) return std::nullopt;
   const OpSet behind = reducing_rows(ops, group);
   if (behind.empty()) return std::nullopt;
   OpSet before;
@@ -209,6 +227,11 @@ std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& g
              rest = seconds(behind, group);
   if (!joined || !product || !rest || *product + *rest >= kClearlySlower * *joined)
     return std::nullopt;
+  if (group.matmuls.empty())
+    return Reason{fmt::format("to reduce along an axis that is not the last, and to store a value "
+                              "that large, takes {:.0f} us in one kernel, and {:.0f} us in two{}",
+                              *joined * 1e6, (*product + *rest) * 1e6, usual_sizes(graph_)),
+                  kNoChange};
   return Reason{
       fmt::format("to reduce the rows of {} in its kernel, tiles must be as wide as a row: that "
                   "takes {:.0f} us, and two kernels {:.0f} us{}",

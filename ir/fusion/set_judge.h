@@ -52,6 +52,7 @@ private:
   std::optional<Reason> excess(const Group& group, size_t results) const;
   std::optional<Reason> slower_joined(const OpSet& ops, const Group& group) const;
   OpSet reducing_rows(const OpSet& ops, const Group& group) const;
+  bool stores_beside_columns(const OpSet& ops, const Group& group) const;
   std::optional<Reason> slower_reducing(const OpSet& ops, const Group& group) const;
   std::optional<double> seconds(const OpSet& ops, const Group& group) const;
   std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,

@@ -184,3 +184,14 @@ TEST_CASE("memory: values with unrelated axes share a kernel only if it takes le
   CHECK(kernels(spec(64, 16, 512)) == 2); // one would have 64 x 16 x 512 x 128 points
   CHECK(kernels(spec(4, 3, 2)) == 1);
 }
+
+TEST_CASE("memory: a large value that is stored and summed along columns has two kernels") {
+  const auto spec = [](int rows, int axis) {
+    return fmt::format("x: bf16[{0}, 4096], g: bf16[{0}, 4096]) {{\n  h = tanh(x) * g\n"
+                       "  return h, s=sum(h, axis={1})",
+                       rows, axis);
+  };
+  CHECK(kernels(spec(4096, 0)) == 2);
+  CHECK(kernels(spec(4096, 1)) == 1);
+  CHECK(kernels(spec(4, 0)) == 1);
+}
