@@ -117,20 +117,29 @@ void WorkspaceLayout::place() {
   bytes_ = place_named(named, place_fixed(fixed));
 }
 
-/// Places buffers of fixed sizes; returns the end of their memory.
-int64_t WorkspaceLayout::place_fixed(const std::vector<uint32_t>& order) {
-  Gaps gaps;
+/// Gives each buffer its offset, in the order of first use. `give_back` comes first for those whose
+/// last use is over.
+void WorkspaceLayout::walk(const std::vector<uint32_t>& order,
+                           llvm::function_ref<Expr(const Expr& bytes)> take,
+                           llvm::function_ref<void(const Buffer& buffer)> give_back) {
   std::multimap<size_t, uint32_t> in_use; // by the last step
   for (uint32_t number : order) {
     Buffer& buffer = buffers_[number];
     while (!in_use.empty() && in_use.begin()->first < *buffer.first) {
-      const Buffer& over = buffers_[in_use.begin()->second];
-      gaps.give_back(*over.offset.constant(), *over.bytes.constant());
+      give_back(buffers_[in_use.begin()->second]);
       in_use.erase(in_use.begin());
     }
-    buffer.offset = gaps.take(*buffer.bytes.constant());
+    buffer.offset = take(buffer.bytes);
     in_use.emplace(*buffer.last, number);
   }
+}
+
+/// Places buffers of fixed sizes; returns the end of their memory.
+int64_t WorkspaceLayout::place_fixed(const std::vector<uint32_t>& order) {
+  Gaps gaps;
+  walk(
+      order, [&](const Expr& bytes) { return Expr(gaps.take(*bytes.constant())); },
+      [&](const Buffer& over) { gaps.give_back(*over.offset.constant(), *over.bytes.constant()); });
   return gaps.end();
 }
 
@@ -139,25 +148,19 @@ int64_t WorkspaceLayout::place_fixed(const std::vector<uint32_t>& order) {
 Expr WorkspaceLayout::place_named(const std::vector<uint32_t>& order, int64_t start) {
   MemoryExtent extent;
   extent.grow(start);
-  std::multimap<size_t, uint32_t> in_use;
   std::map<std::string, std::vector<Expr>> free; // offsets, by the size
-  for (uint32_t number : order) {
-    Buffer& buffer = buffers_[number];
-    while (!in_use.empty() && in_use.begin()->first < *buffer.first) {
-      const Buffer& over = buffers_[in_use.begin()->second];
-      free[over.bytes.text()].push_back(over.offset);
-      in_use.erase(in_use.begin());
-    }
-    std::vector<Expr>& same = free[buffer.bytes.text()];
-    if (same.empty()) {
-      buffer.offset = extent.end();
-      extent.grow(buffer.bytes);
-    } else {
-      buffer.offset = same.back();
-      same.pop_back();
-    }
-    in_use.emplace(*buffer.last, number);
-  }
+  walk(
+      order,
+      [&](const Expr& bytes) {
+        std::vector<Expr>& same = free[bytes.text()];
+        Expr offset = same.empty() ? extent.end() : same.back();
+        if (same.empty())
+          extent.grow(bytes);
+        else
+          same.pop_back();
+        return offset;
+      },
+      [&](const Buffer& over) { free[over.bytes.text()].push_back(over.offset); });
   return extent.end();
 }
 

@@ -6,6 +6,8 @@
 
 #include "src/support/expr.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -25,6 +27,7 @@ private:
   std::vector<std::pair<Expr, int64_t>> named_; ///< sizes of named dims, and how many of each
 };
 
+/// Filled by add() and use(), then placed once.
 class WorkspaceLayout {
 public:
   /// Buffers lie at multiples of `alignment` bytes.
@@ -32,8 +35,7 @@ public:
 
   /// Adds a buffer; returns its number, which counts from 0.
   uint32_t add(const Expr& bytes);
-  /// A step writes or reads the buffer. Steps of which none is between two uses may come in any
-  /// order.
+  /// A step writes or reads the buffer. Uses may be told in any order.
   void use(uint32_t buffer, size_t step);
   /// True if the memory is the buffer's own at a step.
   bool covers(uint32_t buffer, size_t step) const;
@@ -50,6 +52,8 @@ private:
     std::optional<size_t> first, last;
     Expr offset{};
   };
+  void walk(const std::vector<uint32_t>& order, llvm::function_ref<Expr(const Expr& bytes)> take,
+            llvm::function_ref<void(const Buffer& buffer)> give_back);
   int64_t place_fixed(const std::vector<uint32_t>& order);
   Expr place_named(const std::vector<uint32_t>& order, int64_t start);
 

@@ -115,6 +115,21 @@ def measured(name, precisions, lock):
     return rows
 
 
+def rows_of(script, models, precisions):
+    """(name, rows by precision) of each model, or (name, None) if it failed. Runs
+    `script --one NAME LOCK --precisions ...` for all of them beside each other."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, HF_HUB_OFFLINE="1", TORCHINDUCTOR_COMPILE_THREADS="2")
+        jobs = {name: subprocess.Popen(
+            [sys.executable, script, "--one", name, f"{folder}/lock", "--precisions", *precisions],
+            env=environment, stdout=subprocess.PIPE, text=True) for name in models}
+        for name, job in jobs.items():
+            text, _ = job.communicate()
+            if job.returncode:
+                print(f"| {name} | failed: exit status {job.returncode} |", flush=True)
+            yield name, None if job.returncode else json.loads(text.splitlines()[-1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
@@ -127,25 +142,15 @@ def main():
     failed = False
     print("| model | precision | eager ms | inductor ms | Ingot ms | over the better | errors |\n"
           "|---|---|---|---|---|---|---|", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, HF_HUB_OFFLINE="1", TORCHINDUCTOR_COMPILE_THREADS="2")
-        jobs = {name: subprocess.Popen(
-            [sys.executable, __file__, "--one", name, f"{folder}/lock", "--precisions",
-             *options.precisions], env=environment, stdout=subprocess.PIPE, text=True)
-            for name in options.models}
-        for name, job in jobs.items():
-            text, _ = job.communicate()
-            if job.returncode:
-                failed = True
-                print(f"| {name} | failed: exit status {job.returncode} |", flush=True)
-                continue
-            for precision, row in json.loads(text.splitlines()[-1]).items():
-                times, errors = ([row[backend][i] for backend in BACKENDS] for i in (0, 1))
-                ratio = min(times[:2]) / times[2]
-                failed |= ratio < 1 or errors[2] > SLACK * min(errors[:2])
-                cells = [name, precision, *(f"{ms:.3f}" for ms in times), f"{ratio:.2f}",
-                         ", ".join(f"{error:.1e}" for error in errors)]
-                print(f"| {' | '.join(cells)} |", flush=True)
+    for name, rows in rows_of(__file__, options.models, options.precisions):
+        failed |= rows is None
+        for precision, row in (rows or {}).items():
+            times, errors = ([row[backend][i] for backend in BACKENDS] for i in (0, 1))
+            ratio = min(times[:2]) / times[2]
+            failed |= ratio < 1 or errors[2] > SLACK * min(errors[:2])
+            cells = [name, precision, *(f"{ms:.3f}" for ms in times), f"{ratio:.2f}",
+                     ", ".join(f"{error:.1e}" for error in errors)]
+            print(f"| {' | '.join(cells)} |", flush=True)
     return int(failed)
 
 

@@ -11,12 +11,9 @@ eager's. Exit status 1 if a model failed.
 import argparse
 import fcntl
 import json
-import os
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 
 import measure_models
@@ -79,8 +76,7 @@ def measured(name, precisions, lock):
         for precision in sorted(precisions, key=PRECISIONS.index):
             torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
             dtype = torch.bfloat16 if precision == "bf16" else torch.float32
-            module = module.to(dtype)
-            module = module.double()
+            module = module.to(dtype).double()  # rounds the weights
             fcntl.flock(file, fcntl.LOCK_EX)
             step(module, converted(torch.float64), "f64")
             exact = gradients(module)
@@ -143,20 +139,10 @@ def main():
     print("| model | precision | eager ms | inductor ms | Ingot ms | over the better | peak MB | "
           "median errors | largest error over eager's |\n|---|---|---|---|---|---|---|---|---|",
           flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, HF_HUB_OFFLINE="1", TORCHINDUCTOR_COMPILE_THREADS="2")
-        jobs = {name: subprocess.Popen(
-            [sys.executable, __file__, "--one", name, f"{folder}/lock", "--precisions",
-             *options.precisions], env=environment, stdout=subprocess.PIPE, text=True)
-            for name in options.models}
-        for name, job in jobs.items():
-            text, _ = job.communicate()
-            if job.returncode:
-                failed = True
-                print(f"| {name} | failed: exit status {job.returncode} |", flush=True)
-                continue
-            for precision, row in json.loads(text.splitlines()[-1]).items():
-                print(row_text(name, precision, row), flush=True)
+    for name, rows in measure_models.rows_of(__file__, options.models, options.precisions):
+        failed |= rows is None
+        for precision, row in (rows or {}).items():
+            print(row_text(name, precision, row), flush=True)
     return int(failed)
 
 

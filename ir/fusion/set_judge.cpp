@@ -242,6 +242,7 @@ std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& g
 
 std::optional<Reason> SetJudge::recomputes(OpId op, llvm::ArrayRef<int> sets, const OpSet& ops,
                                            const Group& group) const {
+  if (!limits_.seconds) return std::nullopt;
   double most = 0;
   const auto note = [&](ValueId value) {
     most = std::max(most, likely_count(element_count(graph_.type(value).shape)));
@@ -251,7 +252,7 @@ std::optional<Reason> SetJudge::recomputes(OpId op, llvm::ArrayRef<int> sets, co
     llvm::for_each(graph_.op(member).results, note);
   }
   const Dim points = points_of(group);
-  if (!limits_.seconds || likely_count(points) <= most) return std::nullopt;
+  if (likely_count(points) <= most) return std::nullopt;
   const auto predicted = seconds(ops, group);
   if (!predicted) return std::nullopt;
   double alone = 0;

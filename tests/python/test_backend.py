@@ -5,7 +5,6 @@ import copy
 import gc
 import math
 import pathlib
-import warnings
 
 import pytest
 
@@ -19,16 +18,8 @@ from chains import CHAINS  # noqa: E402
 from torch import nn  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("on_reference")
 F = nn.functional
-
-
-@pytest.fixture(autouse=True)
-def on_reference(monkeypatch):
-    reference.install(monkeypatch)
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="input's size at dim=1")
-        yield
 
 
 def check(module, *inputs, tolerance=1e-4, **named):

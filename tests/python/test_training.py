@@ -2,7 +2,6 @@
 """Calls that record gradients, without a GPU: forward and backward graphs by the reference
 interpreter, beside eager PyTorch."""
 import copy
-import warnings
 
 import pytest
 
@@ -14,16 +13,8 @@ from chains import CHAINS  # noqa: E402
 from ingot.torch.lowering import RuleFault  # noqa: E402
 from torch import nn  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("on_reference")
 F = nn.functional
-
-
-@pytest.fixture(autouse=True)
-def on_reference(monkeypatch):
-    reference.install(monkeypatch)
-    torch.manual_seed(0)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="input's size at dim=1")
-        yield
 
 
 def squares(results):
