@@ -292,4 +292,23 @@ std::string BuiltCase::judge(const Outcome& outcome) const {
   return judge_outputs(reference_, outcome);
 }
 
+double BuiltCase::excess(const Outcome& outcome) const {
+  const llvm::ArrayRef<double> exact = reference_.front().reals();
+  double errors = 0, squares = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    errors += (outcome.outputs.front().real(static_cast<int64_t>(i)) - exact[i]) * exact[i];
+    squares += exact[i] * exact[i];
+  }
+  return errors / squares;
+}
+
+double BuiltCase::largest_error(const Outcome& outcome) const {
+  const llvm::ArrayRef<double> exact = reference_.front().reals();
+  double largest = 0;
+  for (size_t i = 0; i < exact.size(); ++i)
+    largest = std::max(largest,
+                       std::abs(outcome.outputs.front().real(static_cast<int64_t>(i)) - exact[i]));
+  return largest;
+}
+
 } // namespace ingot::emulation

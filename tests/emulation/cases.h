@@ -53,6 +53,11 @@ public:
   Outcome run(const RunOptions& options) const;
   /// The error of the outputs; empty: none.
   std::string judge(const Outcome& outcome) const;
+  /// The share by which the first output, of floats, is too large: its errors times the exact
+  /// elements, in sum, over the sum of their squares.
+  double excess(const Outcome& outcome) const;
+  /// Of the first output, which must be finite.
+  double largest_error(const Outcome& outcome) const;
 
 private:
   std::unique_ptr<Compilation> compilation_;

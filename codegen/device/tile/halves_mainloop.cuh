@@ -5,6 +5,7 @@
 // Config gives kTileM, kTileN, kTileK, kWarpM, kWarpN, kStages, kPromoteEvery and kTotalEvery.
 #pragma once
 
+#include "tile/cut_off.cuh"
 #include "tile/halves.cuh"
 #include "tile/layout.cuh"
 #include "tile/mma_feed.cuh"
@@ -223,6 +224,7 @@ private:
       }
     }
     totals.finish(acc);
+    add_cut_off<CutOffHalves>(acc);
     ptx::cp_async_wait<0>();
   }
 

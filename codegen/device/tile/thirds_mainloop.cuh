@@ -5,6 +5,7 @@
 // registers. Config is that of tile/pipelined_mainloop.cuh, and gives kTotalEvery.
 #pragma once
 
+#include "tile/cut_off.cuh"
 #include "tile/finite_sums.cuh"
 #include "tile/pipelined_mainloop.cuh"
 #include "tile/safe_mainloop.cuh"
@@ -102,6 +103,7 @@ template <class Config, class A, class B> struct ThirdsMainloop {
 #pragma unroll
         for (int j = 0; j < Layout::kCols; ++j) acc[i][j] *= kThirdsUnscale;
       }
+      add_cut_off<CutOffThirds>(acc);
       return;
     }
     TileContext after = context;

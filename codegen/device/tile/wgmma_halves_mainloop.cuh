@@ -5,6 +5,7 @@
 // kTotalEvery.
 #pragma once
 
+#include "tile/cut_off.cuh"
 #include "tile/issue_turns.cuh"
 #include "tile/wgmma_operands.cuh"
 
@@ -71,6 +72,7 @@ template <class Config, class A, class B> struct WgmmaHalvesMainloop : WgmmaSour
         in_chunk = 0;
       }
     }
+    add_cut_off<CutOffHalves>(acc);
   }
 
 private:

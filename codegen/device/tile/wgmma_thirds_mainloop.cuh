@@ -6,6 +6,7 @@
 // kCluster, kInBands and kTotalEvery.
 #pragma once
 
+#include "tile/cut_off.cuh"
 #include "tile/issue_turns.cuh"
 #include "tile/promotion.cuh"
 #include "tile/thirds.cuh"
@@ -227,6 +228,7 @@ template <class Config, class A, class B> struct WgmmaThirdsMainloop {
       if (left > 1) copy_thirds(next, a);
     }
     totals.finish(acc);
+    add_cut_off<CutOffThirds>(acc);
   }
 
   /// By the threads of a tile: removes the scale of the thirds from its sums. A sum that is not

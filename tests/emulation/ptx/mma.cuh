@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host twin of codegen/device/ptx/mma.cuh: exact products, summed in f64 and rounded to f32 once.
+// Host twin of codegen/device/ptx/mma.cuh: exact products, summed as tensor cores do.
 #pragma once
 
 #include "ptx/convert.cuh"
+#include "ptx/step_sum.h"
 
 namespace ingot {
 namespace ptx {
@@ -23,15 +24,16 @@ INGOT_DEVICE void multiply_fragments(const MmaAccumulator& d, const u32 (&a)[4],
   const emulation::LaneWords* lanes = ingot_machine->exchange({{a[0], a[1], a[2], a[3], b0, b1}});
   const int lane = thread_index() % 32;
   const auto sum = [&](int row_half, int column, f32& result) {
-    double total = result;
+    double products[8 * kParts];
+    double* next = products;
     for (int k_half = 0; k_half < 2; ++k_half)
       for (int four = 0; four < 4; ++four)
         for (int part = 0; part < kParts; ++part) {
           const u32 left = lanes[lane / 4 * 4 + four].word[2 * k_half + row_half];
           const u32 right = lanes[column * 4 + four].word[4 + k_half];
-          total += static_cast<double>(value(left, part)) * value(right, part);
+          *next++ = static_cast<double>(value(left, part)) * value(right, part);
         }
-    result = static_cast<f32>(total);
+    result = emulation::sum_of_step(result, products);
   };
   sum(0, lane % 4 * 2, d.top0);
   sum(0, lane % 4 * 2 + 1, d.top1);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host twin of codegen/device/ptx/wgmma.cuh: exact products, summed in f64 and rounded to f32 once.
+// Host twin of codegen/device/ptx/wgmma.cuh: exact products, summed as tensor cores do.
 // The executor decides when a product is computed.
 #pragma once
 
 #include "ptx/convert.cuh"
+#include "ptx/step_sum.h"
 
 namespace ingot {
 namespace ptx {
@@ -56,9 +57,9 @@ void add_products(int thread, f32 (*d)[kN / 4], Row row, const DescribedMatrix& 
     for (int k = 0; k < kDepth; ++k)
       column[k] = right.at<Element>(j / 2 * 8 + thread % 4 * 2 + j % 2, k);
     for (int half = 0; half < 2; ++half) {
-      double sum = adds ? d[half][j] : 0.0;
-      for (int k = 0; k < kDepth; ++k) sum += static_cast<double>(row(half, k)) * column[k];
-      d[half][j] = static_cast<f32>(sum);
+      double products[kDepth];
+      for (int k = 0; k < kDepth; ++k) products[k] = static_cast<double>(row(half, k)) * column[k];
+      d[half][j] = emulation::sum_of_step(adds ? d[half][j] : 0.0F, products);
     }
   }
 }
