@@ -33,14 +33,17 @@ class Launcher:
     of the inputs, then of the params, among the tensors of a call; without it they stand in that
     order. `layouts`: the layouts of outputs that a call makes. `unguarded`: the inputs and params
     whose type, device, shape and strides each call checks, each with the remedy that its error
-    names. A named dimension whose size nothing gives is an InvalidArgumentError."""
+    names. `adapt`: gives one of them, by its index, as it is launched if it fails a check; without
+    it a tensor is made contiguous. A named dimension whose size nothing gives is an InvalidArgumentError."""
 
     def __init__(self, program: CompiledGraph, device: Device, fixed: bool = False,
                  dims: Mapping[str, Size] | None = None, places: Sequence[int] | None = None,
                  layouts: Sequence[OutputLayout] | None = None,
-                 unguarded: Mapping[int, str] | None = None) -> None:
+                 unguarded: Mapping[int, str] | None = None,
+                 adapt: Callable[[int, Any], Any] | None = None) -> None:
         self.program, self.device = program, device
         self._layouts, self._unguarded = layouts, dict(unguarded or {})
+        self._adapt = adapt or (lambda _, tensor: tensor.contiguous())
         self._declared: tuple[TensorSpec, ...] = (*program.inputs, *program.params)
         self._fixed = fixed and not any(isinstance(extent, str) for index in self._unguarded
                                         for extent in self._declared[index].shape)
@@ -104,12 +107,12 @@ class Launcher:
         return sizes
 
     def as_declared(self, tensors: Sequence[Any]) -> list[Any]:
-        """The tensors of a call, with dense copies of unguarded ones that are not dense. Refuses
-        other types, devices and shapes."""
+        """The tensors of a call, with adapted ones in place of unguarded ones. Refuses other types,
+        devices and shapes."""
         tensors = list(tensors)
         for index, remedy in self._unguarded.items():
             spec, place = self._declared[index], self._places[index]
-            tensors[place] = tensors[place].contiguous()
+            tensors[place] = self._adapt(index, tensors[place])
             try:
                 self.device.check("tensor", [spec], [tensors[place]])
                 _check_numbers(spec, tensors[place])

@@ -28,9 +28,9 @@ class ReferenceLauncher:
     """In place of the launcher, which needs a GPU."""
 
     def __init__(self, program, device, fixed=False, dims=None, places=None, layouts=None,
-                 unguarded=()):
+                 unguarded=(), adapt=None):
         self.program, self.graph, self.layouts = program, None, layouts
-        self.unguarded = set(unguarded)
+        self.unguarded, self.adapt = set(unguarded), adapt
         num = len(program.inputs) + len(program.params)
         self.places = list(range(num) if places is None else places)
 
@@ -38,7 +38,7 @@ class ReferenceLauncher:
         return self.call
 
     def call(self, arguments, out=None):
-        tensors = [arguments[place].contiguous() if i in self.unguarded else arguments[place]
+        tensors = [self.adapt(i, arguments[place]) if i in self.unguarded else arguments[place]
                    for i, place in enumerate(self.places)]
         if tensors and tensors[0].device.type == "meta":
             return [torch.empty_strided(*layout.place(spec.shape), device="meta",

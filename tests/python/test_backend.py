@@ -336,7 +336,7 @@ def test_an_eager_operator_whose_device_or_shape_is_not_that_of_its_fake_tensor(
                                    torch.randn(5, 7))
     piece, = reference.pieces(reports)
     piece.device = torch.device("meta")
-    assert piece._as_lies(0, torch.randn(5, 7)).device.type == "meta"
+    assert piece._adapted(0, torch.randn(5, 7)).device.type == "meta"
     assert "sort" in piece._unguarded[0]  # the launcher looks at its shape
 
 
@@ -348,7 +348,7 @@ def test_a_parameter_of_another_type_is_not_converted_beside_a_computed_tensor(f
     piece, = reference.pieces(reports)
     weight = [node.meta["val"].shape for node in piece.nodes()].index((8, 8))
     for dtype in (torch.float64, torch.float16):
-        assert piece._as_lies(weight, module.weight.to(dtype)).dtype == dtype
+        assert piece._adapted(weight, module.weight.to(dtype)).dtype == dtype
     assert weight in piece._unguarded  # the launcher looks at its type
 
 

@@ -116,3 +116,28 @@ def test_an_empty_part_may_decide_the_order_in_memory():
     nodes = [node for piece in split.pieces for node in piece.nodes] + list(split.left)
     (cat,) = [node for node in nodes if node.target is torch.ops.aten.cat.default]
     assert len(cat.args[0]) == 2
+
+
+def test_the_last_step_of_a_result_is_in_the_piece_that_makes_it():
+    def function(x):
+        scale = torch.exp(x).sum(-1, keepdim=True)
+        order = torch.sort(x / scale).values  # left
+        late = torch.sort(torch.relu(order)).values  # left
+        return torch.tanh(late), (scale / 8).reshape(-1) * 2
+    split = partition(traced(function, FIRST))
+    assert [len(piece.outputs) for piece in split.pieces] == [2, 1, 1]
+
+
+def test_a_part_that_waits_for_an_operator_left_is_a_piece_of_its_own():
+    def function(x):
+        made = torch.exp(x)
+        return made * 2, torch.relu(torch.sort(made).values)
+    split = partition(traced(function, FIRST))
+    assert len(split.pieces) == 2
+
+
+def test_transposes_of_transposes_are_dropped():
+    module = traced(lambda x: torch.relu(x).t().t(), FIRST)
+    partition(module)
+    assert [str(node.target) for node in module.graph.nodes
+            if node.op == "call_function"] == ["aten.relu.default"]

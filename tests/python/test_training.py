@@ -10,7 +10,8 @@ pytest.importorskip("numpy")
 
 import reference  # noqa: E402
 from chains import CHAINS  # noqa: E402
-from ingot.torch.lowering import RuleFault  # noqa: E402
+from ingot.torch import dynamo, training  # noqa: E402
+from ingot.torch.lowering import RuleFault, is_view  # noqa: E402
 from torch import nn  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("on_reference")
@@ -322,3 +323,18 @@ def test_a_gradient_of_other_strides():
     call(x).backward(gradient)
     eager(x).backward(gradient)
     same(module.weight.grad, eager.weight.grad, 2e-5)
+
+
+def test_views_of_saved_tensors_are_made_where_they_are_read(monkeypatch):
+    graphs = []
+
+    def divide(*arguments, **named):
+        graphs.append((*training.divide(*arguments, **named), named["num_fwd_outputs"]))
+        return graphs[-1][:2]
+    monkeypatch.setattr(dynamo, "divide", divide)
+    check(nn.Sequential(nn.Linear(6, 8), nn.GELU(), nn.Linear(8, 6), nn.Softmax(-1)),
+          torch.randn(2, 5, 6, requires_grad=True))
+    (forward, _, num_results), = graphs
+    saved = forward.graph.output_node().args[0][num_results:]
+    assert len(saved) > 2
+    assert not [node for node in saved if is_view(node) or "detach" in str(node.target)]

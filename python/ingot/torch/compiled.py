@@ -84,15 +84,15 @@ class CompiledPiece(torch.nn.Module):
         self.num_inputs = len(self.lowered.inputs)
         orders = self.lowered.orders
         came = [origins.get(node, Origin.COMPUTED) for node in self.nodes()]
-        # Strides that nobody guards are checked before each launch.
-        self._is_plain = Origin.COMPUTED not in came and all(
-            order is not None and order == sorted(order) for order in orders)
+        # The launcher checks strides that nobody guards before each launch.
         self._unguarded = {i: _remedy(node, origin)
                            for i, (node, origin) in enumerate(zip(self.nodes(), came))
                            if origin is not Origin.ARGUMENT}
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
+        self._changes = [(i, move) for i, move in enumerate(self._moves)
+                         if move is not None or (self._copies[i] and i not in self._unguarded)]
         self._computed = {i: node.meta["val"].dtype for i, node in enumerate(self.nodes())
                           if came[i] is Origin.COMPUTED}
         self._calls: dict[str, Callable[..., Any]] = {}  # by precision
@@ -126,29 +126,34 @@ class CompiledPiece(torch.nn.Module):
         """Sets the indices of the inputs and params among a call's arguments, and the outputs that
         a call gives. Without it: in their order, and all of them."""
         self._places, self._results = list(places), list(results)
-        self._is_direct = (self._is_plain and
-                           self._results == list(range(len(self.program.outputs))))
+        self._gives_all = self._results == list(range(len(self.program.outputs)))
+        self._is_direct = not self._changes
+
+    def __call__(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
+        """As forward. A piece has no hooks, which Module.__call__ would look for."""
+        return self.forward(*arguments)
 
     def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         known, call = self._current
         if matmul_precision() != known:
             call = self._switch()
-        if self._is_direct:
-            return call(arguments)
-        tensors = [self._as_lies(i, arguments[place]) for i, place in enumerate(self._places)]
-        outputs = call(tensors)
-        return [outputs[i] for i in self._results]
+        outputs = call(arguments if self._is_direct else self._as_declared(arguments))
+        return outputs if self._gives_all else [outputs[i] for i in self._results]
 
-    def _as_lies(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
-        if self._moves[i] is not None:
-            tensor = tensor.permute(self._moves[i])
-        # An eager operator may give another type and device, and other strides, than its fake
-        # tensor says. The launcher refuses a parameter of another type or device, and any tensor
-        # of another shape.
-        dtype = self._computed.get(i)
-        if dtype is not None and (tensor.dtype is not dtype or tensor.device != self.device):
-            tensor = tensor.to(self.device, dtype)
-        return tensor if tensor.is_contiguous() else tensor.contiguous()
+    def _as_declared(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """The tensors of the graph."""
+        tensors = [arguments[place] for place in self._places]
+        for i, move in self._changes:
+            tensors[i] = tensors[i].contiguous() if move is None else tensors[i].permute(move)
+        return tensors
+
+    def _adapted(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
+        """A tensor that nobody guards and that is not as declared. An eager operator may give
+        another type and device, and other strides, than its fake tensor says. The launcher refuses
+        a parameter of another type or device, and any tensor of another shape."""
+        if i in self._computed:
+            tensor = tensor.to(self.device, self._computed[i])
+        return tensor.contiguous()
 
     def _switch(self) -> Callable[..., Any]:
         """The call for the precision that is set."""
@@ -158,7 +163,8 @@ class CompiledPiece(torch.nn.Module):
             program = program_of(self.lowered, precision, self.options)
             launcher = Launcher(program, TorchDevice(self.device), fixed=True,
                                 places=self._places if self._is_direct else None,
-                                layouts=self.lowered.layouts, unguarded=self._unguarded)
+                                layouts=self.lowered.layouts, unguarded=self._unguarded,
+                                adapt=self._adapted)
             call = self._calls.setdefault(precision, launcher.make_call())
             self.program = program
         self._current = precision, call

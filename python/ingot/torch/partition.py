@@ -15,7 +15,7 @@ from torch.fx.passes.operator_support import OperatorSupport
 from ingot.torch.element_types import NAMES
 from ingot.torch.lowering import AFTER, is_view, refusal
 from ingot.torch.memory_order import memory_order
-from ingot.torch.rewrites import drop_empty_parts, move_biases
+from ingot.torch.rewrites import drop_double_transposes, drop_empty_parts, move_biases
 from ingot.torch.rules import MOVEMENT
 
 # Reasons that nodes with rules stay with eager PyTorch.
@@ -147,6 +147,12 @@ def _not_worth(nodes: list[fx.Node]) -> str | None:
     return None
 
 
+def _is_own_view(node: fx.Node, left: Mapping[fx.Node, str]) -> bool:
+    """Whether a piece that reads a node computes it itself."""
+    return node.op == "call_function" and is_view(node) and (
+        left.get(node) in (None, MOVES_ONLY, SCALARS_ONLY))
+
+
 def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str]) -> set[fx.Node]:
     """A piece with the views that it reads, back to the tensors that they are views of, and no
     others. A view that others read too is copied for the piece. So no output of a piece is a
@@ -155,8 +161,7 @@ def _own_views(graph: fx.Graph, nodes: list[fx.Node], left: Mapping[fx.Node, str
     inside, wanted, pending = set(computing), set(), list(computing)
     while pending:
         for arg in pending.pop().all_input_nodes:
-            if arg not in wanted and arg.op == "call_function" and is_view(arg) and (
-                    left.get(arg) in (None, MOVES_ONLY, SCALARS_ONLY)):
+            if arg not in wanted and _is_own_view(arg, left):
                 wanted.add(arg)
                 pending.append(arg)
     own: dict[fx.Node, fx.Node] = {}
@@ -174,6 +179,7 @@ def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Par
     with an effect has a rule, so none is in a piece. Changes the graph: views are copied, and the
     rewrites applied."""
     drop_empty_parts(module.graph)
+    drop_double_transposes(module.graph)
     module.graph.eliminate_dead_code()
     move_biases(module.graph, lambda node: node.op == "call_function" and _computes(node)
                 and _reason(node, devices) is None)
@@ -240,4 +246,32 @@ def _worth_parts(module: fx.GraphModule, left: dict[fx.Node, str]) -> list[list[
         else:
             left.update((node, SCALARS_ONLY) for node in counters)
         parts += worth
-    return parts
+    return _joined(parts, left)
+
+
+def _joined(parts: list[list[fx.Node]], left: Mapping[fx.Node, str]) -> list[list[fx.Node]]:
+    """Gives a part to another one on the same device that alone makes the tensors that it reads,
+    such as the last step of a scale that is saved. The partitioner puts it beside other late nodes,
+    with which it shares nothing."""
+    part_of = {node: i for i, part in enumerate(parts) for node in part}
+
+    def made(node: fx.Node) -> fx.Node:
+        while _is_own_view(node, left):
+            node = node.all_input_nodes[0]
+        return node
+
+    def maker(i: int) -> int:
+        read = {made(arg) for node in parts[i] for arg in node.all_input_nodes}
+        makers = {part_of.get(node) for node in read if node.op == "call_function"} - {i}
+        found = makers.pop() if len(makers) == 1 else None
+        return i if found is None or device(found) != device(i) else found
+
+    def device(i: int) -> torch.device:
+        return _tensors(parts[i][0])[0].device
+    joined: dict[int, list[fx.Node]] = {}
+    for i, part in enumerate(parts):
+        root = i
+        while (above := maker(root)) != root:
+            root = above
+        joined.setdefault(root, []).extend(part)
+    return list(joined.values())

@@ -8,6 +8,7 @@ import torch
 from torch import fx
 from torch._prims_common import suggest_memory_format
 
+_T = torch.ops.aten.t.default
 _CAT = torch.ops.aten.cat.default
 _CONVOLUTION = torch.ops.aten.convolution.default
 
@@ -32,6 +33,15 @@ def drop_empty_parts(graph: fx.Graph) -> None:
 def _is_empty(tensor: torch.Tensor | None) -> bool:
     return isinstance(tensor, torch.Tensor) and any(
         isinstance(extent, int) and extent == 0 for extent in tensor.shape)
+
+
+def drop_double_transposes(graph: fx.Graph) -> None:
+    """Puts a tensor in place of the transpose of its transpose, as gradients of weights are given.
+    An input of the graph is no result of it."""
+    for node in graph.find_nodes(op="call_function", target=_T):
+        transposed = node.args[0]
+        if transposed.target is _T and transposed.args[0].op == "call_function":
+            node.replace_all_uses_with(transposed.args[0])
 
 
 def move_biases(graph: fx.Graph, is_taken: Callable[[fx.Node], bool]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import fx
 from torch._decomp import decomposition_table, get_decompositions
+from torch._functorch import config as functorch_config
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch.fx.graph import _BoxedCodeGen
 
@@ -25,8 +26,28 @@ _SAVING = [aten.native_layer_norm, aten.native_group_norm, aten._fused_rms_norm,
            aten.native_batch_norm, aten._native_batch_norm_legit,
            aten._native_batch_norm_legit_functional, aten.cudnn_batch_norm]
 
-#: Divides a graph of both directions.
-divide = min_cut_rematerialization_partition
+
+def divide(*arguments: Any, num_fwd_outputs: int, **named: Any) -> tuple[fx.GraphModule,
+                                                                         fx.GraphModule]:
+    """Divides a graph of both directions. A tensor is saved, and not its views: the backward graph
+    makes them again, where a piece that reads one takes it in. Nor are detached tensors: both graphs
+    record no gradients."""
+    with functorch_config.patch(recompute_views=True):
+        forward, backward = min_cut_rematerialization_partition(
+            *arguments, num_fwd_outputs=num_fwd_outputs, **named)
+    output = forward.graph.output_node()
+    results = list(output.args[0])
+    output.args = ([*results[:num_fwd_outputs], *map(_attached, results[num_fwd_outputs:])],)
+    forward.graph.eliminate_dead_code()
+    forward.recompile()
+    return forward, backward
+
+
+def _attached(node: fx.Node) -> fx.Node:
+    """The node of the same tensor that is not detached."""
+    while node.target is aten.detach.default:
+        node = node.args[0]
+    return node
 
 
 @lru_cache(maxsize=1)
