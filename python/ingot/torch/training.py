@@ -30,8 +30,8 @@ _SAVING = [aten.native_layer_norm, aten.native_group_norm, aten._fused_rms_norm,
 def divide(*arguments: Any, num_fwd_outputs: int, **named: Any) -> tuple[fx.GraphModule,
                                                                          fx.GraphModule]:
     """Divides a graph of both directions. A tensor is saved, and not its views: the backward graph
-    makes them again, where a piece that reads one takes it in. Nor are detached tensors: both graphs
-    record no gradients."""
+    makes them again, where a piece that reads one takes it in. Detached tensors are not saved
+    either: neither graph records gradients."""
     with functorch_config.patch(recompute_views=True):
         forward, backward = min_cut_rematerialization_partition(
             *arguments, num_fwd_outputs=num_fwd_outputs, **named)
