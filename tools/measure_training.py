@@ -3,8 +3,8 @@
 """Training steps through Ingot, eager PyTorch and inductor, on one GPU: measure_training.py.
 
 A step is a forward call, a loss and a backward call. Each model runs in a process of its own. They
-compile beside each other; nothing else runs beside a measurement. Prints a table: milliseconds of a
-step, peak memory of a step, and the errors of the gradients against the same model in f64: per
+compile beside each other, and nothing compiles beside a measurement. Prints a table: milliseconds
+of a step, peak memory of a step, and the errors of the gradients against the same model in f64: per
 parameter in the Frobenius norm, over the norm of the exact gradient. The table has the median of
 them, and the largest ratio to eager's. Exit status 1 if a model failed.
 """

@@ -33,7 +33,7 @@ class Launcher:
     of the inputs, then of the params, among the tensors of a call; without it they stand in that
     order. `layouts`: the layouts of outputs that a call makes. `unguarded`: the inputs and params
     whose type, device, shape and strides each call checks, each with the remedy that its error
-    names. `adapt` replaces one of them, by its index, that fails a check; without it the tensor is
+    names. If one fails a check, `adapt` replaces each of them, by its index; without it they are
     made contiguous. A named dimension whose size nothing gives is an InvalidArgumentError."""
 
     def __init__(self, program: CompiledGraph, device: Device, fixed: bool = False,

@@ -352,6 +352,14 @@ def test_a_parameter_of_another_type_is_not_converted_beside_a_computed_tensor(f
     assert weight in piece._unguarded  # the launcher looks at its type
 
 
+def test_results_of_one_storage_are_tensors_of_their_own():
+    results, _ = reference.through(lambda x: (lambda y: (y, y.t().t()))(torch.relu(x)),
+                                   torch.randn(4, 5))
+    assert results[0] is not results[1]
+    results[0].t_()
+    assert results[1].shape == (4, 5)
+
+
 def test_programs_are_shared_and_live_as_long_as_their_pieces():
     num_before, function = reference.compiled.num_compiled(), lambda x: torch.relu(x * 1.2345)
     (_, first), (_, second) = (reference.through(function, torch.randn(4, 8)) for _ in range(2))

@@ -5,6 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from ingot.torch.partition import partition  # noqa: E402
+from ingot.torch.rewrites import drop_double_transposes  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
@@ -136,8 +137,20 @@ def test_a_part_that_waits_for_an_operator_left_is_a_piece_of_its_own():
     assert len(split.pieces) == 2
 
 
+def test_a_part_joins_two_that_have_become_one():
+    def function(x):
+        scale = torch.exp(x).sum(-1, keepdim=True)
+        order = torch.sort(x / scale).values  # left
+        late = torch.sort(torch.relu(order)).values  # left
+        first = (scale / 8).reshape(-1) * 2
+        return torch.tanh(late), first, torch.cat([first, (scale + 1).reshape(-1)])
+    split = partition(traced(function, FIRST))
+    assert len(split.pieces) == 3
+
+
 def test_transposes_of_transposes_are_dropped():
     module = traced(lambda x: torch.relu(x).t().t(), FIRST)
-    partition(module)
+    drop_double_transposes(module.graph)
+    module.graph.eliminate_dead_code()
     assert [str(node.target) for node in module.graph.nodes
             if node.op == "call_function"] == ["aten.relu.default"]

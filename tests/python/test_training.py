@@ -325,7 +325,7 @@ def test_a_gradient_of_other_strides():
     same(module.weight.grad, eager.weight.grad, 2e-5)
 
 
-def test_views_of_saved_tensors_are_made_where_they_are_read(monkeypatch):
+def test_views_that_the_partitioner_knows_are_made_where_they_are_read(monkeypatch):
     graphs = []
 
     def divide(*arguments, **named):
@@ -338,3 +338,24 @@ def test_views_of_saved_tensors_are_made_where_they_are_read(monkeypatch):
     saved = forward.graph.output_node().args[0][num_results:]
     assert len(saved) > 2
     assert not [node for node in saved if is_view(node) or "detach" in str(node.target)]
+
+
+def test_a_tensor_that_a_function_keeps_may_be_written_to():
+    class Kept(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = torch.sort(x, -1).values
+            ctx.kept = y.detach()
+            return y
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * ctx.kept * 2
+
+    x, found = torch.randn(4, 5, requires_grad=True), []
+    for call in (Kept.apply, reference.compiled_by_backend(Kept.apply)[0]):
+        y = call(x)
+        with torch.no_grad():
+            y.add_(1)
+        found += torch.autograd.grad(y.sum(), x)
+    torch.testing.assert_close(*found)

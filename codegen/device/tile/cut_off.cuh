@@ -14,7 +14,8 @@ namespace ingot {
 // gradient of a bias.
 //
 // The last bits of a sum that was cut off are random. Sums with other last bits than 0 become
-// larger here. The sums of whole numbers, and others of few bits, are exact and stay so.
+// larger here. Sums of few bits, as of whole numbers below 2^22, are exact and stay so. Exact sums
+// of all 24 bits, as of one product of thirds, become larger too: nothing tells them from others.
 
 /// Multiplies each sum that has any of the last bits CutOff::kLast by 1 + CutOff::kGrowth. NaN
 /// stays NaN.

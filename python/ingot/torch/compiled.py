@@ -130,7 +130,8 @@ class CompiledPiece(torch.nn.Module):
         self._is_direct = not self._changes
 
     def __call__(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
-        """As forward. A piece has no hooks, which Module.__call__ would look for."""
+        """As forward. A piece has no hooks, and hooks of all modules do not see it: Module.__call__
+        would look for both at each call."""
         return self.forward(*arguments)
 
     def forward(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
@@ -148,7 +149,7 @@ class CompiledPiece(torch.nn.Module):
         return tensors
 
     def _adapted(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor that nobody guards and that is not as declared. An eager operator may give
+        """A tensor that nobody guards, as declared. An eager operator may give
         another type and device, and other strides, than its fake tensor says. The launcher refuses
         a parameter of another type or device, and any tensor of another shape."""
         if i in self._computed:

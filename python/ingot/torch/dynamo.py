@@ -33,6 +33,7 @@ from ingot.torch.partition import (
     keep_order_of_effects,
     partition,
 )
+from ingot.torch.rewrites import drop_double_transposes
 from ingot.torch.training import boxed, decompositions, divide
 
 
@@ -142,6 +143,10 @@ class BackwardCompiler(GraphCompiler):
     def __init__(self, options: Mapping[str, Any], report: Report,
                  devices: Sequence[str] = ("cuda",)) -> None:
         super().__init__(options, report, (), devices)
+
+    def rewrite(self, module: fx.GraphModule) -> None:
+        drop_double_transposes(module.graph)
+        super().rewrite(module)
 
     def _origins(self, count: int) -> list[Origin]:
         return [Origin.SAVED] * count

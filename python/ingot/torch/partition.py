@@ -15,7 +15,7 @@ from torch.fx.passes.operator_support import OperatorSupport
 from ingot.torch.element_types import NAMES
 from ingot.torch.lowering import AFTER, is_view, refusal
 from ingot.torch.memory_order import memory_order
-from ingot.torch.rewrites import drop_double_transposes, drop_empty_parts, move_biases
+from ingot.torch.rewrites import drop_empty_parts, move_biases
 from ingot.torch.rules import MOVEMENT
 
 # Reasons that nodes with rules stay with eager PyTorch.
@@ -179,7 +179,6 @@ def partition(module: fx.GraphModule, devices: Sequence[str] = ("cuda",)) -> Par
     with an effect has a rule, so none is in a piece. Changes the graph: views are copied, and the
     rewrites applied."""
     drop_empty_parts(module.graph)
-    drop_double_transposes(module.graph)
     module.graph.eliminate_dead_code()
     move_biases(module.graph, lambda node: node.op == "call_function" and _computes(node)
                 and _reason(node, devices) is None)
@@ -253,25 +252,37 @@ def _joined(parts: list[list[fx.Node]], left: Mapping[fx.Node, str]) -> list[lis
     """Gives a part to another one on the same device that alone makes the tensors that it reads,
     such as the last step of a scale that is saved. The partitioner puts it beside other late nodes,
     with which it shares nothing."""
-    part_of = {node: i for i, part in enumerate(parts) for node in part}
+    position = {node: i for i, part in enumerate(parts) for node in part}
+    into: dict[int, int] = {}  # the part that has the nodes of one
 
     def made(node: fx.Node) -> fx.Node:
         while _is_own_view(node, left):
             node = node.all_input_nodes[0]
         return node
 
-    def maker(i: int) -> int:
-        read = {made(arg) for node in parts[i] for arg in node.all_input_nodes}
-        makers = {part_of.get(node) for node in read if node.op == "call_function"} - {i}
-        found = makers.pop() if len(makers) == 1 else None
-        return i if found is None or device(found) != device(i) else found
+    def root(i: int | None) -> int | None:
+        while i in into:
+            i = into[i]
+        return i
 
     def device(i: int) -> torch.device:
         return _tensors(parts[i][0])[0].device
-    joined: dict[int, list[fx.Node]] = {}
+
+    # Until nothing changes: a part may read two that have become one.
+    for _ in parts:
+        before = len(into)
+        for i, part in enumerate(parts):
+            if i in into:
+                continue
+            read = {made(arg) for node in part for arg in node.all_input_nodes}
+            makers = {root(position.get(node)) for node in read if node.op == "call_function"}
+            makers -= {i}
+            maker = makers.pop() if len(makers) == 1 else None
+            if maker is not None and device(maker) == device(i):
+                into[i] = maker
+        if len(into) == before:
+            break
+    joined: dict[int | None, list[fx.Node]] = {}
     for i, part in enumerate(parts):
-        root = i
-        while (above := maker(root)) != root:
-            root = above
-        joined.setdefault(root, []).extend(part)
+        joined.setdefault(root(i), []).extend(part)
     return list(joined.values())

@@ -37,7 +37,7 @@ def _is_empty(tensor: torch.Tensor | None) -> bool:
 
 def drop_double_transposes(graph: fx.Graph) -> None:
     """Puts a tensor in place of the transpose of its transpose, as gradients of weights are given.
-    An input of the graph is no result of it."""
+    For backward graphs alone: two results of a call must not become one tensor."""
     for node in graph.find_nodes(op="call_function", target=_T):
         transposed = node.args[0]
         if transposed.target is _T and transposed.args[0].op == "call_function":

@@ -29,9 +29,9 @@ _SAVING = [aten.native_layer_norm, aten.native_group_norm, aten._fused_rms_norm,
 
 def divide(*arguments: Any, num_fwd_outputs: int, **named: Any) -> tuple[fx.GraphModule,
                                                                          fx.GraphModule]:
-    """Divides a graph of both directions. A tensor is saved, and not its views: the backward graph
-    makes them again, where a piece that reads one takes it in. Detached tensors are not saved
-    either: neither graph records gradients."""
+    """Divides a graph of both directions. A tensor is saved instead of a view that the partitioner
+    knows as one: the backward graph makes the view again, where a piece that reads it takes it in.
+    Nor is a detached tensor saved: neither graph records gradients."""
     with functorch_config.patch(recompute_views=True):
         forward, backward = min_cut_rematerialization_partition(
             *arguments, num_fwd_outputs=num_fwd_outputs, **named)
@@ -43,9 +43,14 @@ def divide(*arguments: Any, num_fwd_outputs: int, **named: Any) -> tuple[fx.Grap
     return forward, backward
 
 
+#: Marks nodes whose tensors AOTAutograd saves without noting later writes to them. It counts them.
+_UNCHECKED = "saved_tensor_with_no_vc_check"
+
+
 def _attached(node: fx.Node) -> fx.Node:
-    """The node of the same tensor that is not detached."""
-    while node.target is aten.detach.default:
+    """The node of the same tensor that is not detached, and that is saved in the same way."""
+    while node.target is aten.detach.default and (
+            node.meta.get(_UNCHECKED, False) == node.args[0].meta.get(_UNCHECKED, False)):
         node = node.args[0]
     return node
 
