@@ -85,6 +85,7 @@ def pictures(generator):
 
 
 def loss_of(name, call, batch):
+    """The cross entropy of the next words, or of the classes."""
     import torch
     data, classes = batch
     if name == "gpt2":
@@ -146,6 +147,9 @@ def main():
     options = parser.parse_args()
     if options.steps <= 0 or options.steps % WINDOWS:
         parser.error(f"--steps: expected a multiple of {WINDOWS}, got {options.steps}")
+    import torch
+    if not torch.cuda.is_available():
+        parser.error("expected a CUDA device, found none")
     import ingot.torch  # noqa: F401  (registers the backend)
     from ingot.torch.compiled import num_compiled
     print("| model | steps | loss, eager | spread of seeds | Ingot less eager |\n"

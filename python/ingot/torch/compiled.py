@@ -91,6 +91,7 @@ class CompiledPiece(torch.nn.Module):
         self._moves = [None if order is None or order == sorted(order) else order
                        for order in orders]
         self._copies = [order is None for order in orders]
+        # Those that are not taken as they come: the tensors' indices, and None for a copy.
         self._changes = [(i, move) for i, move in enumerate(self._moves)
                          if move is not None or (self._copies[i] and i not in self._unguarded)]
         self._computed = {i: node.meta["val"].dtype for i, node in enumerate(self.nodes())
@@ -127,7 +128,6 @@ class CompiledPiece(torch.nn.Module):
         a call gives. Without it: in their order, and all of them."""
         self._places, self._results = list(places), list(results)
         self._gives_all = self._results == list(range(len(self.program.outputs)))
-        self._is_direct = not self._changes
 
     def __call__(self, *arguments: torch.Tensor) -> list[torch.Tensor]:
         """As forward. A piece has no hooks, and hooks of all modules do not see it: Module.__call__
@@ -138,7 +138,7 @@ class CompiledPiece(torch.nn.Module):
         known, call = self._current
         if matmul_precision() != known:
             call = self._switch()
-        outputs = call(arguments if self._is_direct else self._as_declared(arguments))
+        outputs = call(self._as_declared(arguments) if self._changes else arguments)
         return outputs if self._gives_all else [outputs[i] for i in self._results]
 
     def _as_declared(self, arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -149,9 +149,9 @@ class CompiledPiece(torch.nn.Module):
         return tensors
 
     def _adapted(self, i: int, tensor: torch.Tensor) -> torch.Tensor:
-        """A tensor that nobody guards, as declared. An eager operator may give
-        another type and device, and other strides, than its fake tensor says. The launcher refuses
-        a parameter of another type or device, and any tensor of another shape."""
+        """A tensor that nobody guards, as declared. An eager operator may give another type and
+        device, and other strides, than its fake tensor says. The launcher refuses a parameter of
+        another type or device, and any tensor of another shape."""
         if i in self._computed:
             tensor = tensor.to(self.device, self._computed[i])
         return tensor.contiguous()
@@ -163,7 +163,7 @@ class CompiledPiece(torch.nn.Module):
         if call is None:
             program = program_of(self.lowered, precision, self.options)
             launcher = Launcher(program, TorchDevice(self.device), fixed=True,
-                                places=self._places if self._is_direct else None,
+                                places=None if self._changes else self._places,
                                 layouts=self.lowered.layouts, unguarded=self._unguarded,
                                 adapt=self._adapted)
             call = self._calls.setdefault(precision, launcher.make_call())

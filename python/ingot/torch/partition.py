@@ -108,10 +108,7 @@ def _connected(nodes: list[fx.Node]) -> list[list[fx.Node]]:
         for arg in node.all_input_nodes:
             if arg in inside or any(not _is_scalar(tensor) for tensor in _tensors(arg)):
                 groups.union(node, arg)
-    parts: dict[fx.Node, list[fx.Node]] = {}
-    for node in nodes:
-        parts.setdefault(groups.find(node), []).append(node)
-    return list(parts.values())
+    return groups.sets(nodes)
 
 
 class UnionFind:
@@ -131,6 +128,13 @@ class UnionFind:
 
     def union(self, a: fx.Node, b: fx.Node) -> None:
         self._parent[self.find(a)] = self.find(b)
+
+    def sets(self, nodes: Iterable[fx.Node]) -> list[list[fx.Node]]:
+        """The nodes, those of a set together."""
+        sets: dict[fx.Node, list[fx.Node]] = {}
+        for node in nodes:
+            sets.setdefault(self.find(node), []).append(node)
+        return list(sets.values())
 
 
 def _is_scalar(tensor: torch.Tensor) -> bool:
@@ -252,37 +256,32 @@ def _joined(parts: list[list[fx.Node]], left: Mapping[fx.Node, str]) -> list[lis
     """Gives a part to another one on the same device that alone makes the tensors that it reads,
     such as the last step of a scale that is saved. The partitioner puts it beside other late nodes,
     with which it shares nothing."""
-    position = {node: i for i, part in enumerate(parts) for node in part}
-    into: dict[int, int] = {}  # the part that has the nodes of one
+    groups, taken = UnionFind(), {node for part in parts for node in part}
+    for part in parts:
+        for node in part:
+            groups.union(node, part[0])
 
     def made(node: fx.Node) -> fx.Node:
         while _is_own_view(node, left):
             node = node.all_input_nodes[0]
         return node
 
-    def root(i: int | None) -> int | None:
-        while i in into:
-            i = into[i]
-        return i
+    def maker(part: list[fx.Node]) -> fx.Node | None:
+        """A node of the set that alone makes the tensors that a part reads, or None."""
+        read = {made(arg) for node in part for arg in node.all_input_nodes}
+        makers = {groups.find(node) if node in taken else None for node in read
+                  if node.op == "call_function"} - {groups.find(part[0])}
+        return makers.pop() if len(makers) == 1 else None
 
-    def device(i: int) -> torch.device:
-        return _tensors(parts[i][0])[0].device
+    def device(node: fx.Node) -> torch.device:
+        return _tensors(node)[0].device
 
-    # Until nothing changes: a part may read two that have become one.
-    for _ in parts:
-        before = len(into)
-        for i, part in enumerate(parts):
-            if i in into:
-                continue
-            read = {made(arg) for node in part for arg in node.all_input_nodes}
-            makers = {root(position.get(node)) for node in read if node.op == "call_function"}
-            makers -= {i}
-            maker = makers.pop() if len(makers) == 1 else None
-            if maker is not None and device(maker) == device(i):
-                into[i] = maker
-        if len(into) == before:
-            break
-    joined: dict[int | None, list[fx.Node]] = {}
-    for i, part in enumerate(parts):
-        joined.setdefault(root(i), []).extend(part)
-    return list(joined.values())
+    has_joined = True
+    while has_joined:  # a part may read two that have become one
+        has_joined = False
+        for part in parts:
+            found = maker(part)
+            if found is not None and device(found) == device(part[0]):
+                groups.union(part[0], found)
+                has_joined = True
+    return groups.sets(node for part in parts for node in part)
