@@ -298,9 +298,12 @@ double share_of_tensor_cores(const Schedule& s) {
 
 /// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
 double Predictor::mainloop(double depth) {
+  const llvm::ArrayRef<MatrixOperand> operands = body_.mainloops.front().operands;
+  const std::array lines = {lines_of_copies(kernel_, operands[0]),
+                            lines_of_copies(kernel_, operands[1])};
   if (is_wgmma(s_.mainloop))
     return add_wgmma({value(tile_count(body_, s_)) / sms_, value(body_.batch), depth,
-                      static_cast<double>(product_slots(body_))},
+                      static_cast<double>(product_slots(body_)), lines},
                      s_, device_, cost_);
   const double m = static_cast<double>(s_.tile_m), n = static_cast<double>(s_.tile_n);
   const bool simt = !s_.uses_tensor_cores();
@@ -318,7 +321,8 @@ double Predictor::mainloop(double depth) {
   const double products = sms_ * 2 * m * n * depth / (kBusy * rate * resident_share());
   const double shared =
       sms_ * depth * size * (warps * sides + m + n) / device_.shared_bytes_per_second;
-  const double cache = sms_ * depth * size * (m + n) / device_.l2_bytes_per_second;
+  const double copied = lines[0] * m + lines[1] * n;
+  const double cache = sms_ * depth * size * copied / device_.l2_bytes_per_second;
   const double tiles = value(tile_count(body_, s_)) / sms_;
   cost_.products += products * tiles;
   cost_.shared += shared * tiles;

@@ -4,6 +4,8 @@
 
 #include "codegen/schedule/cost_model.h"
 
+#include <array>
+
 namespace ingot {
 
 /// The work of such a kernel.
@@ -12,7 +14,13 @@ struct WgmmaWork {
   double batches;  ///< matrices that the tiles belong to
   double depth;    ///< K of a tile
   double products; ///< of a tile: two over one A are a pair
+  /// Of A and of B: as of lines_of_copies.
+  std::array<double, 2> lines;
 };
+
+/// The lines of L2, from 1 to 2, that 128 bytes of an operand's row lie in, in the mean. Rows of
+/// packed operands begin with lines.
+double lines_of_copies(const Kernel& kernel, const MatrixOperand& operand);
 
 /// Adds the seconds of the units that the products keep busy. Returns the seconds that an SM spends
 /// in the mainloop of one tile.
