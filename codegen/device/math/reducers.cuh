@@ -13,7 +13,8 @@ namespace ingot {
 //   kResults, Result   number and type of the results
 //   kTwoSweep          held tiles read the values twice. The first sweep, by a reducer First, finds
 //                      a centre: begin(first) is the state of no values about it. The second one
-//                      sums summand(centre, x), and with_sum(centre, sum) is the state of all.
+//                      sums summand(centre, x), and with_sum(centre, sum) is the state of all. The
+//                      sum may be NaN where that of the state is not.
 //                      first(state) and sum_about(state, centre) do the same for states that were
 //                      accumulated separately. UncountedFirst is First without a count of the
 //                      values, for callers that know it: begin(first, count).
@@ -123,8 +124,8 @@ template <class T, int kSign> struct ArgReducer {
 };
 
 /// (m, s): m = max(x), s = sum of exp(x - m). Milakov and Gimelshein, "Online normalizer
-/// calculation for softmax", 2018. Infinite maxima are guarded, so that -Inf minus -Inf never
-/// occurs. kIsShort: in short form, for values of a 16-bit type.
+/// calculation for softmax", 2018. -Inf minus -Inf is NaN: step() never computes it, and with_sum()
+/// drops it. kIsShort: in short form, for values of a 16-bit type.
 template <bool kIsShort> struct SumexpReducer {
   using Value = f32;
   using Result = f32;
@@ -135,11 +136,9 @@ template <bool kIsShort> struct SumexpReducer {
   static constexpr bool kTwoSweep = true;
   static constexpr bool kMovesCentre = true;
   static INGOT_DEVICE State init() { return {Limits<f32>::lowest(), 0.0f}; }
-  /// exp(x - max); 0 for x = max = -Inf. An infinite maximum makes the sum NaN at the end. Terms
-  /// that depend only on the maximum are computed once for many elements.
+  /// exp(x - max); NaN for x = max = -Inf. A later stage that computes the same shares its code.
   static INGOT_DEVICE f32 shifted(f32 x, f32 max) {
-    const f32 below = x - (max == Limits<f32>::lowest() ? 0.0f : max);
-    return kIsShort ? math::short_form::exp(below) : math::exp(below);
+    return kIsShort ? math::short_form::exp(x - max) : math::exp(x - max);
   }
   /// The factor of a sum that moves to another maximum. It must be unbiased, because a bias would
   /// enter the whole sum again with each move.
@@ -148,7 +147,7 @@ template <bool kIsShort> struct SumexpReducer {
   }
   static INGOT_DEVICE void step(State& state, f32 x, i64) {
     if (x <= state.max)
-      state.sum += shifted(x, state.max);
+      state.sum += state.max == Limits<f32>::lowest() ? 0.0f : shifted(x, state.max);
     else
       state = {math::maximum(state.max, x), state.sum * moved(state.max, x) + 1.0f};
   }
@@ -166,7 +165,10 @@ template <bool kIsShort> struct SumexpReducer {
   using UncountedFirst = First;
   static INGOT_DEVICE State begin(const First::State& first, f32) { return begin(first); }
   static INGOT_DEVICE f32 summand(const State& centre, f32 x) { return shifted(x, centre.max); }
-  static INGOT_DEVICE State with_sum(const State& centre, f32 sum) { return {centre.max, sum}; }
+  /// If all values are -Inf, their sum about the centre is NaN, but 0 about any other.
+  static INGOT_DEVICE State with_sum(const State& centre, f32 sum) {
+    return {centre.max, centre.max == Limits<f32>::lowest() ? 0.0f : sum};
+  }
   static INGOT_DEVICE f32 sum(const State& state) { return state.sum; }
 
   static INGOT_DEVICE void finish(const State& state, f32* out, i64) {

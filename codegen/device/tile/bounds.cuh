@@ -15,15 +15,23 @@ template <class L> struct TileBounds {
       : thread(context.thread), rows(clipped(context.row_end - context.row0, L::kTileRows)),
         cols(clipped(context.col_end - context.col0, L::kTileCols)) {}
 
-  INGOT_DEVICE bool row(int i) const { return rows == L::kTileRows || L::row(thread, i) < rows; }
-  /// The number of columns from register j on, at most kVec. Not positive: none.
-  INGOT_DEVICE i32 columns(int j) const {
-    return cols == L::kTileCols ? L::kVec - j % L::kVec : cols - L::col(thread, j);
+  INGOT_DEVICE bool row(int i) const {
+    return rows == L::kTileRows ||
+           is_before<L::kRowVec>(rows, L::first_row(thread), i, L::row_offset(i - i % L::kRowVec));
   }
-  INGOT_DEVICE bool col(int j) const { return columns(j) > 0; }
-  /// The number of rows from register i on, at most kRowVec. Not positive: none.
-  INGOT_DEVICE i32 rows_from(int i) const {
-    return rows == L::kTileRows ? L::kRowVec - i % L::kRowVec : rows - L::row(thread, i);
+  INGOT_DEVICE bool col(int j) const {
+    return cols == L::kTileCols ||
+           is_before<L::kVec>(cols, L::first_col(thread), j, L::col_offset(j - j % L::kVec));
+  }
+
+private:
+  /// Whether register `at` is before `end`. Its access has kWidth elements and begins at `first` +
+  /// `offset`, a multiple of kWidth. If kWidth divides a constant `end`, all elements of an access
+  /// share one test, and an access that every thread has inside needs none: the compiler knows the
+  /// range of `first`, but not that of a difference. Single elements share the difference.
+  template <int kWidth> static INGOT_DEVICE bool is_before(i32 end, i32 first, int at, i32 offset) {
+    if constexpr (kWidth == 1) return end - first > offset;
+    return first < ((end - at % kWidth + (kWidth - 1)) & -kWidth) - offset;
   }
 };
 

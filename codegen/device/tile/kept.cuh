@@ -62,7 +62,7 @@ private:
     for (int j = 0; j < L::kCols; j += L::kVec)
 #pragma unroll
       for (int at = 0; at < L::kVec; at += kAccess)
-        if (at < bounds.columns(j))
+        if (bounds.col(j + at))
           ptx::cp_async_16(place<O>(chunk, j, at),
                            O::at(params, chunk.batch, chunk.row0, col + L::col_offset(j) + at),
                            kAccessBytes);
@@ -77,16 +77,16 @@ template <class L, class O> struct Keeps<L, O, decltype(void(L::template offset<
   static constexpr bool kValue = L::template offset<O>() >= 0;
 };
 
-/// The thread's elements of an operand in shared memory from register j on. Elements from `count`
-/// on are zero.
-template <class L, class O>
-INGOT_DEVICE void load_kept(const TileContext& chunk, int j, i32 count,
+/// The thread's elements of an operand in shared memory from register j on. The access from element
+/// `at` on is zero unless inside(at).
+template <class L, class O, class Inside>
+INGOT_DEVICE void load_kept(const TileContext& chunk, int j, Inside inside,
                             typename InRegister<typename O::Element>::Type (&out)[L::kVec]) {
   constexpr int kAccess = access_width<typename O::Element>(L::kVec, O::kVec);
 #pragma unroll
   for (int at = 0; at < L::kVec; at += kAccess) {
     Vector<typename O::Element, kAccess> pack = {};
-    if (at < count)
+    if (inside(at))
       pack = load_vector<kAccess>(
           reinterpret_cast<const typename O::Element*>(L::template place<O>(chunk, j, at)));
     unpack(pack, out + at);

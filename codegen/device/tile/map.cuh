@@ -72,7 +72,8 @@ INGOT_DEVICE void fetch(const Params& params, const TileContext& context,
       static_assert(Layout::kRows == Layout::kRowVec, "a thread has one access's rows");
       if (i == 0)
         load_adjacent<Adjacent::rows, Layout::kRowVec, O>(
-            params, context.batch, own_row, context.col0, bounds.rows_from(0), cell.v);
+            params, context.batch, own_row, context.col0, [&](int at) { return bounds.row(at); },
+            cell.v);
     } else if constexpr (kAlong == Along::row) {
       cell.v[i] = {};
       if (bounds.row(i))
@@ -81,15 +82,17 @@ INGOT_DEVICE void fetch(const Params& params, const TileContext& context,
     } else if constexpr (kAlong == Along::both && Layout::kRowVec > 1) {
       if (i % Layout::kRowVec == 0)
         load_adjacent<Adjacent::rows, Layout::kRowVec, O>(
-            params, context.batch, own_row, col, bounds.col(j) ? bounds.rows_from(i) : 0, cell.v);
+            params, context.batch, own_row, col,
+            [&](int at) { return bounds.col(j) && bounds.row(i + at); }, cell.v);
     } else {
       const i64 row = kAlong == Along::col ? context.row0 : own_row;
-      const bool inside = kAlong == Along::col || bounds.row(i);
-      const i32 count = inside ? bounds.columns(j) : 0;
+      const auto inside = [&](int at) {
+        return (kAlong == Along::col || bounds.row(i)) && bounds.col(j + at);
+      };
       if constexpr (Keeps<Layout, O>::kValue)
-        load_kept<Layout, O>(context, j, count, cell.v);
+        load_kept<Layout, O>(context, j, inside, cell.v);
       else
-        load_adjacent<Adjacent::columns, Layout::kVec, O>(params, context.batch, row, col, count,
+        load_adjacent<Adjacent::columns, Layout::kVec, O>(params, context.batch, row, col, inside,
                                                           cell.v);
     }
   }

@@ -112,9 +112,10 @@ template <class T> INGOT_DEVICE constexpr int access_width(int layout_vec, int t
 /// The direction in which the elements of an access are adjacent.
 enum class Adjacent { rows, columns };
 
-/// kVec adjacent elements from (row, col). Elements from `count` on read as zero.
-template <Adjacent kAdjacent, int kVec, class O, class Params>
-INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 col, i32 count,
+/// kVec adjacent elements from (row, col). The access from element `at` on reads as zero unless
+/// inside(at).
+template <Adjacent kAdjacent, int kVec, class O, class Params, class Inside>
+INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 col, Inside inside,
                                 typename InRegister<typename O::Element>::Type (&out)[kVec]) {
   using Element = typename O::Element;
   constexpr int kAccess = access_width<Element>(kVec, O::kVec);
@@ -122,16 +123,16 @@ INGOT_DEVICE void load_adjacent(const Params& params, i64 batch, i64 row, i64 co
 #pragma unroll
   for (int at = 0; at < kVec; at += kAccess) {
     Vector<Element, kAccess> pack = {};
-    if (at < count)
+    if (inside(at))
       pack = load_vector<kAccess>(O::at(params, batch, row + at * kDown, col + at * (1 - kDown)));
     unpack(pack, out + at);
   }
 }
 
-/// Stores kVec adjacent elements from (row, col): those among the first `count` that the output
-/// owns.
-template <Adjacent kAdjacent, int kVec, class O, class Params>
-INGOT_DEVICE void store_adjacent(const Params& params, i64 batch, i64 row, i64 col, i32 count,
+/// Stores kVec adjacent elements from (row, col): each access from element `at` on with inside(at)
+/// that the output owns.
+template <Adjacent kAdjacent, int kVec, class O, class Params, class Inside>
+INGOT_DEVICE void store_adjacent(const Params& params, i64 batch, i64 row, i64 col, Inside inside,
                                  const typename InRegister<typename O::Element>::Type (&in)[kVec]) {
   using Element = typename O::Element;
   constexpr int kAccess = access_width<Element>(kVec, O::kVec);
@@ -142,7 +143,7 @@ INGOT_DEVICE void store_adjacent(const Params& params, i64 batch, i64 row, i64 c
 #pragma unroll
     for (int e = 0; e < kAccess; ++e) pack.v[e] = InRegister<Element>::store(in[at + e]);
     const i64 own_row = row + at * kDown, own_col = col + at * (1 - kDown);
-    if (at < count && O::owns(params, batch, own_row, own_col))
+    if (inside(at) && O::owns(params, batch, own_row, own_col))
       store_vector(O::at(params, batch, own_row, own_col), pack);
   }
 }

@@ -33,10 +33,10 @@ INGOT_DEVICE void pack_fragments(const Params& params, const TileContext& tile,
   // The first of a pair has the lower bits.
 #pragma unroll
   for (int pair = 0; pair < L::kCols / 2; ++pair) {
-    const i32 columns = bounds.columns(2 * pair);
+    const u32 lower = bounds.col(2 * pair) ? 0xffffu : 0u;
+    const u32 upper = bounds.col(2 * pair + 1) ? 0xffff0000u : 0u;
 #pragma unroll
-    for (int i = 0; i < L::kRows; ++i)
-      at(i, pair) &= columns <= 0 ? 0u : columns == 1 ? 0xffffu : 0xffffffffu;
+    for (int i = 0; i < L::kRows; ++i) at(i, pair) &= lower | upper;
   }
 }
 

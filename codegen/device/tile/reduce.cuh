@@ -62,13 +62,14 @@ INGOT_DEVICE void sum_about(const Params& params, const TileContext& context,
 /// reducer has kMovesCentre, that of all chunks so far.
 template <class Reducer, int kCount, bool kSweeps> struct Centres {};
 template <class Reducer, int kCount> struct Centres<Reducer, kCount, true> {
-  using First = typename Reducer::First;
+  using First = typename Reducer::UncountedFirst;
   typename First::State reached[kCount];
 
   INGOT_DEVICE Centres() { init_states<First>(reached); }
-  INGOT_DEVICE typename Reducer::State begin(int k, const typename First::State& chunk) {
+  /// `count`: of the values of the chunk.
+  INGOT_DEVICE typename Reducer::State begin(int k, const typename First::State& chunk, f32 count) {
     reached[k] = Reducer::kMovesCentre ? First::merge(reached[k], chunk) : chunk;
-    return Reducer::begin(reached[k]);
+    return Reducer::begin(reached[k], count);
   }
 };
 
@@ -112,12 +113,20 @@ private:
                                  const Fragment<L, kSlots>& fragment, const Results& results,
                                  States& chunk) {
     if constexpr (kSweeps) {
-      using First = typename Reducer::First;
+      using First = typename Reducer::UncountedFirst;
       typename First::State first[Plan::kPerThread];
       init_states<First>(first);
       step_elements<R, L, First, true>(params, context, fragment, results, first);
+      i32 counts[Plan::kPerThread] = {};
+      const TileBounds<L> bounds(context);
 #pragma unroll
-      for (int k = 0; k < Plan::kPerThread; ++k) chunk[k] = centres.begin(k, first[k]);
+      for (int i = 0; i < L::kRows; ++i)
+#pragma unroll
+        for (int j = 0; j < L::kCols; ++j)
+          if (is_reduced<R>(bounds, i, j)) ++counts[Plan::index(i, j)];
+#pragma unroll
+      for (int k = 0; k < Plan::kPerThread; ++k)
+        chunk[k] = centres.begin(k, first[k], static_cast<f32>(counts[k]));
       typename SummandReducer::State sums[Plan::kPerThread];
       sum_about<R, L>(params, context, fragment, results, chunk, sums);
 #pragma unroll
@@ -138,13 +147,14 @@ INGOT_DEVICE void two_sweeps(const Params& params, const TileContext& context,
                              ReduceResult<R, L>& result, u8* region) {
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   using Reducer = typename R::Reducer;
-  using First = typename Reducer::First;
+  using First = typename Reducer::UncountedFirst;
   typename First::State first[Plan::kPerThread];
   init_states<First>(first);
   step_elements<R, L, First, true>(params, context, fragment, results, first);
   merge_threads<First, Plan>(context, first, region);
+  const f32 count = elements_of_result<R>(TileBounds<L>(context));
 #pragma unroll
-  for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k]);
+  for (int k = 0; k < Plan::kPerThread; ++k) result.state[k] = Reducer::begin(first[k], count);
   typename SummandReducer::State sums[Plan::kPerThread];
   sum_about<R, L>(params, context, fragment, results, result.state, sums);
   merge_sums<R, Plan>(context, sums, region);

@@ -69,6 +69,24 @@ INGOT_DEVICE void init_states(typename Reducer::State (&state)[kCount]) {
   for (int k = 0; k < kCount; ++k) state[k] = Reducer::init();
 }
 
+/// Whether an element counts for its result. A segment lies inside the domain or outside, and the
+/// one outside has results of its own.
+template <class R, class L>
+INGOT_DEVICE bool is_reduced(const TileBounds<L>& bounds, int i, int j) {
+  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::matrix;
+  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::matrix;
+  return (!kOverRows || bounds.row(i)) && (!kOverColumns || bounds.col(j));
+}
+
+/// The number of elements of the tile that count for one result.
+template <class R, class L> INGOT_DEVICE f32 elements_of_result(const TileBounds<L>& bounds) {
+  const i32 rows = bounds.rows > 0 ? bounds.rows : 0, cols = bounds.cols > 0 ? bounds.cols : 0;
+  return static_cast<f32>(R::kSpan == Span::row      ? cols
+                          : R::kSpan == Span::column ? rows
+                          : R::kSpan == Span::matrix ? rows * cols
+                                                     : R::kWidth);
+}
+
 /// Adds values themselves to a result.
 struct TheValue {
   template <class T> INGOT_DEVICE T operator()(int, T value) const { return value; }
@@ -85,9 +103,6 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
   using Plan = SpanPlan<L, R::kSpan, R::kWidth>;
   constexpr int kPack = L::kVec > 1 ? L::kVec : L::kCols % 4 == 0 ? 4 : 1;
   constexpr bool kOneResult = L::kVec > 1 || R::kSpan == Span::row || R::kSpan == Span::matrix;
-  // A segment lies inside the domain or outside, and the one outside has results of its own.
-  constexpr bool kOverRows = R::kSpan == Span::column || R::kSpan == Span::matrix;
-  constexpr bool kOverColumns = R::kSpan == Span::row || R::kSpan == Span::matrix;
   const TileBounds<L> bounds(context);
   // With kVec > 1, the elements of a pack are visited one after the other; else rows alternate.
   typename Sweep::State packs[L::kVec > 1 ? 1 : L::kRows];
@@ -95,9 +110,8 @@ INGOT_DEVICE void step_elements(const Params& params, const TileContext& context
       params, context, fragment, results,
       [&](int i, int j, i64 row, i64 col, typename R::Reducer::Value value) {
         const int k = Plan::index(i, j);
-        const bool inside = (!kOverRows || bounds.row(i)) && (!kOverColumns || bounds.col(j));
         const auto step = [&](typename Sweep::State& state) {
-          if (!inside) return;
+          if (!is_reduced<R>(bounds, i, j)) return;
           const i64 index = R::index(params, context.batch, row, col);
           if constexpr (R::kRises)
             Sweep::step_rising(state, value_of(k, value), index);

@@ -48,11 +48,12 @@ INGOT_DEVICE void run_store(const Params& params, const TileContext& context,
         if constexpr (kDown)
           store_adjacent<Adjacent::rows, kVec, O>(
               params, context.batch, row - kLast, col,
-              kAnyColumn || bounds.col(j) ? bounds.rows_from(i - kLast) : 0, block);
+              [&](int at) { return (kAnyColumn || bounds.col(j)) && bounds.row(i - kLast + at); },
+              block);
         else if (bounds.row(i))
-          store_adjacent<Adjacent::columns, kVec, O>(params, context.batch, row, col - kLast,
-                                                     kAnyColumn ? kVec : bounds.columns(j - kLast),
-                                                     block);
+          store_adjacent<Adjacent::columns, kVec, O>(
+              params, context.batch, row, col - kLast,
+              [&](int at) { return kAnyColumn || bounds.col(j - kLast + at); }, block);
       });
 }
 
