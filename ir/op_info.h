@@ -76,6 +76,7 @@ enum : uint16_t {
   shaped = 1 << 10,
   rescales = 1 << 11,
   scales = 1 << 12,
+  jumps = 1 << 13,
 };
 } // namespace op_trait
 
@@ -103,6 +104,7 @@ struct OpInfo {
   bool rounds_literals() const { return (traits & op_trait::rounds_literals) != 0; }
   bool has_short_form() const { return (traits & op_trait::short_form) != 0; }
   bool rescales() const { return (traits & op_trait::rescales) != 0; }
+  bool jumps() const { return (traits & op_trait::jumps) != 0; }
   bool scales() const { return (traits & op_trait::scales) != 0; }
   bool is_scalar() const { return (traits & op_trait::scalar) != 0; }
   bool is_shaped() const { return (traits & op_trait::shaped) != 0; }

@@ -172,6 +172,7 @@ std::string function_text(const DeviceFunction& function, DType to) {
   if (function.form == Form::reciprocal) return fmt::format("{}reciprocal_bounded", space);
   std::string name = info(function.op).functor.str();
   if (function.form == Form::bounded) name += "_bounded";
+  if (function.form == Form::shared) name += "_shared";
   return space + name;
 }
 

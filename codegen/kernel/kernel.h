@@ -114,9 +114,9 @@ struct GatherRead {
 };
 
 /// The device function of an op. A `bounded` division has a divisor in [1/2, 2^120]. A `reciprocal`
-/// is 1 / y with y of at least 1/2.
+/// is 1 / y with y of at least 1/2. Many elements have the divisor of a `shared` division.
 struct DeviceFunction {
-  enum class Form : uint8_t { usual, bounded, reciprocal } form = Form::usual;
+  enum class Form : uint8_t { usual, bounded, reciprocal, shared } form = Form::usual;
   OpKind op = OpKind::add;
   bool is_short = false;   ///< a result of 16 bits, for which fewer steps suffice
   DType from = DType::f32; ///< cast: the type of the operand

@@ -2,7 +2,9 @@
 // See point_builder.h.
 #include "codegen/kernel/point_builder.h"
 
+#include "ir/assumed_size.h"
 #include "ir/fusion/legality.h"
+#include "ir/jumps.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -211,9 +213,23 @@ uint32_t PointBuilder::evaluate_op(OpId id, ValueId value) {
   PointOp step{
       .kind = Kind::call, .dtype = graph_.type(value).dtype, .function = function_of(op, value)};
   const bool is_reciprocal = step.function.form == DeviceFunction::Form::reciprocal;
-  for (uint32_t k = is_reciprocal ? 1 : 0; k < op.operands.size(); ++k)
-    step.operands.push_back(evaluate(from_.values.source(id, k)));
+  const bool rounds = jumps(graph_, op);
+  for (uint32_t k = is_reciprocal ? 1 : 0; k < op.operands.size(); ++k) {
+    const TileValue operand = from_.values.source(id, k);
+    step.operands.push_back(rounds ? evaluate_rounded(operand) : evaluate(operand));
+  }
   return rounded(value, push(std::move(step)));
+}
+
+/// A value of a 16-bit type, rounded to it if it was computed in f32.
+uint32_t PointBuilder::evaluate_rounded(const TileValue& target) {
+  const uint32_t step = evaluate(target);
+  const DType dtype = expr_.ops[step].dtype;
+  const Kind kind = expr_.ops[step].kind;
+  const bool is_loaded =
+      target.is_read && is_16_bit(graph_.stored_type(group_.reads[target.index].access.value));
+  if (!is_16_bit(dtype) || is_loaded || kind == Kind::round || kind == Kind::constant) return step;
+  return push({.kind = Kind::round, .dtype = dtype, .operands = {step}});
 }
 
 /// Rounds a value if it is in Group::rounded.
@@ -232,10 +248,19 @@ DeviceFunction PointBuilder::function_of(const Op& op, ValueId value) const {
       function.form = Form::reciprocal;
     else if (divisor.low >= 0.5 && divisor.high <= 0x1p120)
       function.form = Form::bounded;
+    else if (is_shared(op.operands[1], value))
+      function.form = Form::shared;
   }
-  const bool has_short_form = info(op.kind).has_short_form() || function.form != Form::usual;
+  const bool is_bounded = function.form == Form::bounded || function.form == Form::reciprocal;
+  const bool has_short_form = info(op.kind).has_short_form() || is_bounded;
   function.is_short = has_short_form && is_16_bit(to);
   return function;
+}
+
+/// True if several elements of `value` are computed from each element of `operand`.
+bool PointBuilder::is_shared(ValueId operand, ValueId value) const {
+  const auto count = [&](ValueId of) { return likely_count(element_count(graph_.type(of).shape)); };
+  return count(root_of(graph_, operand)) < count(value);
 }
 
 bool PointBuilder::is_one(ValueId value) const {

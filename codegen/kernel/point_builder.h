@@ -40,6 +40,7 @@ private:
   uint32_t push(PointOp op);
   llvm::SmallVector<TileValue, 3> missing_operands(const TileValue& target) const;
   uint32_t evaluate(const TileValue& target);
+  uint32_t evaluate_rounded(const TileValue& target);
   uint32_t evaluate_read(const TileValue& target);
   uint32_t frame_read(size_t index);
   uint32_t evaluate_source(const Op& op, DType dtype);
@@ -48,6 +49,7 @@ private:
   uint32_t result_of(const Value& value, Kind kind);
   uint32_t rounded(ValueId value, uint32_t step);
   DeviceFunction function_of(const Op& op, ValueId value) const;
+  bool is_shared(ValueId operand, ValueId value) const;
   bool is_one(ValueId value) const;
   Expr iota_number(const Read& read) const;
 

@@ -56,7 +56,7 @@ std::string conditions_text(llvm::ArrayRef<Condition> conditions) {
 }
 
 std::string function_text(const DeviceFunction& function, DType to) {
-  static const char* const forms[] = {"", " bounded", " reciprocal"};
+  static const char* const forms[] = {"", " bounded", " reciprocal", " shared"};
   std::string text = info(function.op).name.str() + forms[static_cast<size_t>(function.form)];
   if (function.is_short) text += " short";
   if (function.op == OpKind::cast)

@@ -199,21 +199,25 @@ Interval rounded_at_any_scale(DType dtype, const Interval& x) {
 
 } // namespace
 
-void round_storage(HostValue& value, size_t precisions, Workers& workers, bool is_rescaled) {
+void round_storage(HostValue& value, size_t precisions, Workers& workers,
+                   StorageRounding rounding) {
   if (value.dtype != DType::f16 && value.dtype != DType::bf16) return;
   if (value.borrowed) return;
   int64_t count = value.count();
   INGOT_ASSERT(value.is_dense() && value.offset == 0);
   auto* reals = reinterpret_cast<double*>(const_cast<std::byte*>(value.data));
   const HostValue unrounded = value;
+  const auto is_kept = [&](double rounded) {
+    return rounding != StorageRounding::of_values && !std::isinf(rounded);
+  };
   auto fill = [&](const BoundGroup& group, float* fresh) {
     const float* old = group.arrays[0];
     workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
       for (int64_t i = first; i < first + length; ++i) {
         double rounded = round_to(value.dtype, reals[i]);
-        double kept = std::isinf(rounded) ? rounded : reals[i];
+        double kept = is_kept(rounded) ? reals[i] : rounded;
         Interval x = decode(reals[i], old ? old[i] : 0);
-        Interval stored = is_rescaled
+        Interval stored = rounding == StorageRounding::at_any_scale
                               ? rounded_at_any_scale(value.dtype, x)
                               : Interval{round_to(value.dtype, x.lo), round_to(value.dtype, x.hi)};
         fresh[i] = old && old[i] == kAnything ? kAnything : encode(kept, stored);
@@ -224,7 +228,8 @@ void round_storage(HostValue& value, size_t precisions, Workers& workers, bool i
   value.least = round_to(value.dtype, value.least);
   workers.run_chunks(count, kChunk, [&](int64_t first, int64_t length) {
     for (int64_t i = first; i < first + length; ++i)
-      if (std::isinf(round_to(value.dtype, reals[i]))) reals[i] = round_to(value.dtype, reals[i]);
+      if (const double rounded = round_to(value.dtype, reals[i]); !is_kept(rounded))
+        reals[i] = rounded;
   });
 }
 

@@ -4,7 +4,9 @@
 
 #include "ir/interpreter/evaluate_ops.h"
 #include "ir/interpreter/memory.h"
+#include "ir/jumps.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace ingot {
@@ -118,6 +120,14 @@ private:
   llvm::Error run_op(const Op& op) {
     llvm::SmallVector<const HostValue*, 3> operands;
     for (ValueId operand : op.operands) operands.push_back(&values_[operand.index]);
+    llvm::SmallVector<HostValue, 3> rounded;
+    if (jumps(graph_, op))
+      for (auto [id, operand] : llvm::zip_equal(op.operands, operands)) {
+        const bool is_exact = graph_.producer(root_of(graph_, id)).kind == OpKind::constant;
+        if (operand->borrowed || is_exact || !is_16_bit(operand->dtype)) continue;
+        store(rounded.emplace_back(*operand), StorageRounding::of_values);
+        operand = &rounded.back();
+      }
     llvm::SmallVector<Extents, 2> extents;
     for (ValueId result : op.results) {
       const auto* counted = std::get_if<ExtentAttributes>(&op.attributes);
@@ -131,7 +141,8 @@ private:
     HostValues results = evaluate_op(site);
     for (size_t i = 0; i < results.size(); ++i) {
       if (llvm::is_contained(options_.stored, op.results[i])) store(results[i]);
-      if (llvm::is_contained(options_.rescaled, op.results[i])) store(results[i], true);
+      if (llvm::is_contained(options_.rescaled, op.results[i]))
+        store(results[i], StorageRounding::at_any_scale);
       values_[op.results[i].index] = std::move(results[i]);
     }
     keep_witnesses(op);
@@ -157,10 +168,10 @@ private:
   }
 
   /// Rounds a copy, because other views of the storage must not change.
-  void store(HostValue& value, bool is_rescaled = false) {
+  void store(HostValue& value, StorageRounding rounding = StorageRounding::of_bounds) {
     if (value.borrowed || value.dtype == DType::f32 || !is_float(value.dtype)) return;
     value = densify(value, workers_);
-    round_storage(value, pass_.precisions.size(), workers_, is_rescaled);
+    round_storage(value, pass_.precisions.size(), workers_, rounding);
   }
 
   void keep_witnesses(const Op& op) {

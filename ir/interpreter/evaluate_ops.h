@@ -44,10 +44,16 @@ HostValue evaluate_movement(const OpSite& site);
 /// A dense copy of a view with 8-byte elements.
 HostValue densify(const HostValue& value, Workers& workers);
 
-/// Widens the bounds of a 16-bit value for one more rounding to its type: at an output, or where
-/// the kernels store an intermediate. Values that overflow the type become infinite.
-/// `is_rescaled`: see EvaluateOptions::rescaled.
-void round_storage(HostValue& value, size_t precisions, Workers& workers, bool is_rescaled = false);
+enum class StorageRounding : uint8_t {
+  of_bounds,    ///< at an output, or where the kernels store an intermediate: the value stays
+  at_any_scale, ///< likewise; see EvaluateOptions::rescaled
+  of_values,    ///< before an op that jumps: the value is rounded too
+};
+
+/// Widens the bounds of a 16-bit value for one more rounding to its type. Values that overflow the
+/// type become infinite.
+void round_storage(HostValue& value, size_t precisions, Workers& workers,
+                   StorageRounding rounding = StorageRounding::of_bounds);
 
 /// The number of additions on the longest path from a leaf to the root of any reduction tree over
 /// `length` elements that kernels use. A thread adds chains of at most 1024. Lanes, warps and tiles

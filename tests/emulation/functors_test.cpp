@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <deque>
@@ -182,6 +183,76 @@ TEST_CASE("emulation: every elementwise op on special values of every type") {
   }
   // Of the elementwise ops, floats take all but the three logical ones.
   CHECK(checked > 3 * 35);
+}
+
+TEST_CASE("emulation: many elements divided by the same special values") {
+  const std::vector<double> reals = special_reals();
+  const auto n = static_cast<int64_t>(reals.size());
+  for (DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    CAPTURE(spelling(dtype).str());
+    Tensor a(dtype, {1, n}), b(dtype, {n, 1});
+    for (int64_t i = 0; i < n; ++i) {
+      a.set(i, reals[i]);
+      b.set(i, reals[i]);
+    }
+    const std::string spec = fmt::format(
+        "graph g(a: {0}[1, {1}], b: {0}[{1}, 1]) {{ return a / b }}", spelling(dtype).str(), n);
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
+    REQUIRE(bool(compilation));
+    CHECK(llvm::StringRef(module_source(compilation->module)).contains("math::div_shared("));
+    auto library = KernelLibrary::build({&compilation->module});
+    REQUIRE(bool(library));
+    const std::vector<const Tensor*> inputs = {&a, &b};
+    const auto reference = llvm::cantFail(evaluate(compilation->graph, inputs));
+    const Outcome outcome = run_module(*compilation, **library, inputs, {});
+    REQUIRE(outcome.problem == "");
+    const Comparison comparison = compare(reference[0], outcome.outputs[0], 0);
+    CHECK_MESSAGE(comparison.pass, comparison.problem);
+    CHECK(4 * comparison.unbounded < comparison.count);
+    for (int64_t i = 0; i < n * n; ++i) { // the sign of zero
+      const double x = a.real(i % n), y = b.real(i / n), got = outcome.outputs[0].real(i);
+      if (x == 0 && !std::isnan(y) && y != 0)
+        CHECK_MESSAGE(std::signbit(got) == std::signbit(x / y), x, " / ", y);
+    }
+  }
+}
+
+TEST_CASE("emulation: a quotient of 16 bits is rounded before a jump") {
+  // In f32, 41 times the reciprocal of 41 is less than 1. A quotient just below 3 is 3 in 16 bits.
+  for (DType dtype : {DType::f16, DType::bf16}) {
+    CAPTURE(spelling(dtype).str());
+    const std::string spec = fmt::format(
+        "graph g(x: {0}[8], z: {0}[8]) {{\n  y = maximum(minimum(x, 1000), 1)\n  q = x / y\n"
+        "  return floor(q), cast(q, i32), q == 1, ceil(q), fmod(q, 1), pow(0 - q, q),\n"
+        "         floor(z / {1}) }}",
+        spelling(dtype).str(), dtype == DType::f16 ? "682.5" : "84.5");
+    auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
+    REQUIRE(bool(compilation));
+    auto library = KernelLibrary::build({&compilation->module});
+    REQUIRE(bool(library));
+    Tensor x(dtype, 8), z(dtype, 8);
+    const double values[] = {41, 47, 55, 61, 82, 83, 94, 97};
+    for (int64_t i = 0; i < 8; ++i) {
+      x.set(i, values[i]);
+      z.set(i, dtype == DType::f16 ? 2047 : 253);
+    }
+    const std::vector<const Tensor*> inputs = {&x, &z};
+    const Outcome outcome = run_module(*compilation, **library, inputs, {});
+    REQUIRE(outcome.problem == "");
+    const auto reference = llvm::cantFail(evaluate(compilation->graph, inputs));
+    const double expected[] = {1, 1, 1, 1, 0, -1, 3};
+    for (size_t o = 0; o < std::size(expected); ++o) {
+      const Tensor& output = outcome.outputs[o];
+      const bool is_real = is_float(output.dtype());
+      const Tensor exact = reference[o].to_tensor();
+      for (int64_t i = 0; i < 8; ++i) {
+        CAPTURE(values[i]);
+        CAPTURE(o);
+        CHECK((is_real ? output.real(i) : double(output.integer(i))) == expected[o]);
+        CHECK((is_real ? exact.real(i) : double(exact.integer(i))) == expected[o]);
+      }
+    }
+  }
 }
 
 TEST_CASE("emulation: gelu of half types is 0 far left of zero and x far right") {
