@@ -9,6 +9,8 @@ namespace ingot {
 
 /// The bytes of a thread's widest access.
 inline constexpr int64_t kWidestAccess = 16;
+/// The least bytes that cp.async copies.
+inline constexpr int64_t kLeastCopy = 4;
 
 /// The number of elements in one access to memory that stages read.
 int64_t read_width(const IndexMap& map, DType dtype, const Schedule& schedule);

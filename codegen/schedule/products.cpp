@@ -7,6 +7,7 @@
 #include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/halves.h"
+#include "codegen/schedule/operands.h"
 #include "ir/fusion/legality.h"
 #include "ir/fusion/tile_step.h"
 
@@ -17,7 +18,6 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kWidestStaged = 8;       ///< elements of a vector that a slot of a mainloop takes
 constexpr int64_t kDeepContraction = 4096; ///< least bytes of a row for wide tiles
 
 class ProductChooser {
@@ -43,8 +43,6 @@ private:
   Schedule generalized(const Schedule& fast) const;
   int64_t aligned_columns(const Schedule& schedule) const;
   void choose_operands(Schedule& schedule) const;
-  OperandSchedule choose_operand(const Schedule& schedule, const MatrixOperand& operand,
-                                 bool is_b) const;
   bool lacks_registers(const Schedule& schedule) const;
   bool affords_large_warps(const Schedule& schedule) const;
   std::optional<Schedule> widened(const Schedule& schedule) const;
@@ -254,8 +252,7 @@ void set_staged_simt(Schedule& s) {
 /// also need constant strides and an unsplit K: both save registers.
 void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (s.mainloop != MainloopKind::staged_fma || s.promote_every > 0 || group_.matmuls.size() > 1 ||
-      s.tile_n > 128 || has_prologue(group_) ||
-      llvm::any_of(s.operands, [](const OperandSchedule& o) { return o.vec < 4; }))
+      s.tile_n > 128 || !can_copy_both(kernel_, s))
     return;
   const bool numbers =
       columns_.is_fixed() && group_.space.extent(group_.matmuls.front().contraction).is_fixed();
@@ -263,7 +260,7 @@ void ProductChooser::copy_to_fmas(Schedule& s) const {
   if (s.tile_m * s.tile_n == 128 * 128 && !lean) return;
   Schedule copied = s;
   copied.mainloop = MainloopKind::copied_fma;
-  copied.operands.assign(s.operands.size(), {PathKind::direct, 4});
+  for (OperandSchedule& operand : copied.operands) operand.path = PathKind::direct;
   copied.tile_k = 32; // a line of 128 bytes covers all banks
   copied.slots = 3;
   if (shared_bytes(kernel_, copied) <= device_.shared_per_block) s = copied;
@@ -339,33 +336,11 @@ int64_t ProductChooser::aligned_columns(const Schedule& s) const {
   return one_tile ? kWidestAccess : std::gcd(s.step_n, kWidestAccess);
 }
 
-OperandSchedule ProductChooser::choose_operand(const Schedule& s, const MatrixOperand& operand,
-                                               bool is_b) const {
-  const DType dtype = kernel_.parameters[operand.from.parameter].dtype;
-  const int64_t whole = std::min(kWidestAccess / size_of(dtype), kWidestStaged);
-  const IndexMap& map = operand.from.map;
-  OperandSchedule result;
-  // Neighbours along the batch are not neighbours in a tile. Tiles begin at multiples of tile_m
-  // rows and of step_n columns.
-  const bool bounded = is_b && map.contiguous == Coordinate::mn;
-  result.vec = map.contiguous == Coordinate::batch ? 1
-               : bounded                           ? std::min(map.widest(whole), aligned_columns(s))
-                                                   : map.widest(whole);
-  // Elements that are computed or converted pass through registers. SIMT tiles are transposed while
-  // they are staged.
-  const bool converts =
-      !s.uses_tensor_cores() ||
-      (dtype == DType::f32 && s.mainloop != MainloopKind::thirds && s.compute != ComputeType::tf32);
-  const bool copied =
-      operand.prologue.empty() && !converts && result.vec * size_of(dtype) == kWidestAccess;
-  result.path = copied ? PathKind::direct : PathKind::staged;
-  return result;
-}
-
 void ProductChooser::choose_operands(Schedule& s) const {
   for (const Mainloop& mainloop : body_.mainloops)
     for (bool is_b : {false, true})
-      s.operands.push_back(choose_operand(s, mainloop.operands[is_b ? 1 : 0], is_b));
+      s.operands.push_back(
+          choose_operand(kernel_, s, mainloop.operands[is_b ? 1 : 0], is_b, aligned_columns(s)));
 }
 
 /// Sets the fields that do not follow from the tile.

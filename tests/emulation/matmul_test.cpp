@@ -5,6 +5,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <limits>
+
+using namespace ingot;
 using namespace ingot::emulation;
 
 namespace {
@@ -41,6 +44,39 @@ TEST_CASE("emulation: operands copied to FMAs, of fewer, as many and more steps 
   cases.push_back({"graph g(a: f32[70, 36], b: f32[240, 36]) {\n"
                    "  return group_norm(matmul(a, b, transpose_b=true), groups=4) }"});
   CHECK(schedules_of(cases.front()).find("a direct*4 b direct*4") != std::string::npos);
+  CHECK(check_cases(cases) == "");
+}
+
+TEST_CASE("emulation: operands copied by 4 and by 8 bytes") {
+  struct Narrow {
+    const char* type;
+    MatmulPrecision precision;
+    int k;
+    const char* path;
+  };
+  std::vector<Case> cases;
+  for (const Narrow& narrow : {Narrow{"f16", MatmulPrecision::highest, 100, "direct*4"},
+                               Narrow{"bf16", MatmulPrecision::highest, 102, "direct*2"},
+                               Narrow{"f32", MatmulPrecision::high, 101, "direct*1"},
+                               Narrow{"f32", MatmulPrecision::high, 70, "direct*2"},
+                               Narrow{"f32", MatmulPrecision::highest, 101, "direct*1"},
+                               Narrow{"f32", MatmulPrecision::pedantic, 101, "direct*1"},
+                               Narrow{"f32", MatmulPrecision::pedantic, 102, "direct*2"}})
+    for (const bool transposed : {false, true}) {
+      // Lines of B along K or along the columns, as many as K.
+      Case& one = cases.emplace_back(
+          Case{.spec = fmt::format("graph g(a: {0}[2, 70, {1}], b: {0}[2, {2}]) {{\n"
+                                   "  return relu(matmul(a, b{3})) }}",
+                                   narrow.type, narrow.k,
+                                   transposed ? fmt::format("66, {}", narrow.k)
+                                              : fmt::format("{0}, {0}", narrow.k),
+                                   transposed ? ", transpose_b=true" : ""),
+               .precision = narrow.precision});
+      one.least_products.thirds = std::numeric_limits<int64_t>::min();
+      const std::string wanted = fmt::format("a {0} b {0}", narrow.path);
+      CHECK_MESSAGE(schedules_of(one).find(wanted) != std::string::npos, one.spec,
+                    schedules_of(one));
+    }
   CHECK(check_cases(cases) == "");
 }
 

@@ -195,6 +195,9 @@ MatmulOperand direct(const std::string& element) {
   return {element, "k", "direct", element == "f32" ? 4 : 8};
 }
 
+/// Copied by so many elements at a time.
+MatmulOperand narrow(const std::string& element, int vec) { return {element, "k", "direct", vec}; }
+
 MatmulOperand staged(const std::string& element, int vec, bool affine = false) {
   return {element, "k", "staged", vec, affine};
 }
@@ -210,6 +213,18 @@ TEST_CASE("mainloops: direct operands give exact sums in every order of their in
       {"fma", "fma", 128, 64, 32, 0, 0, 3, direct("f32"), direct("f32")},
       {"fma_large", "fma", 128, 128, 32, 0, 0, 3, direct("f32"), direct("f32")},
       {"fma_small", "fma", 64, 64, 32, 0, 0, 4, direct("f32"), direct("f32")},
+  }));
+}
+
+TEST_CASE("mainloops: operands that are copied by 4 or 8 bytes give exact sums") {
+  check_exact(all_majors({
+      {"half_4", "f16", 64, 64, 32, 32, 32, 3, narrow("f16", 4), narrow("f16", 4)},
+      {"half_2", "bf16", 128, 128, 64, 64, 64, 3, narrow("bf16", 2), narrow("bf16", 2)},
+      {"unlike", "bf16", 64, 128, 32, 32, 32, 4, narrow("bf16", 2), direct("bf16")},
+      {"tf32_1", "tf32", 64, 64, 16, 32, 32, 5, narrow("f32", 1), narrow("f32", 2)},
+      {"fma_1", "fma", 64, 64, 32, 0, 0, 3, narrow("f32", 1), narrow("f32", 1)},
+      {"fma_large", "fma", 128, 128, 32, 0, 0, 3, narrow("f32", 1), narrow("f32", 2)},
+      {"wide", "bf16", 64, 256, 32, 32, 64, 3, narrow("bf16", 4), narrow("bf16", 2)},
   }));
 }
 

@@ -16,11 +16,13 @@ INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
                : "memory");
 }
 
-/// Starts a copy of kBytes: 4, 8 or 16. Both addresses are multiples of it.
-template <i32 kBytes> INGOT_DEVICE void cp_async(void* shared, const void* global) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+/// Starts a copy of kBytes: 4, 8 or 16. Both addresses are multiples of it. Only the first `bytes`
+/// (0 to kBytes) are read; the rest becomes zero.
+template <i32 kBytes>
+INGOT_DEVICE void cp_async(void* shared, const void* global, i32 bytes = kBytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
                :
-               : "r"(shared_address(shared)), "l"(global), "n"(kBytes)
+               : "r"(shared_address(shared)), "l"(global), "n"(kBytes), "r"(bytes)
                : "memory");
 }
 

@@ -44,32 +44,33 @@ template <class X, class Stage, int kThreads, int kSlices, int kPhase, int kLoad
 struct MmaFeed<OperandPath::direct, X, Stage, kThreads, kSlices, kPhase, kLoads> {
   using Element = typename X::Element;
   static constexpr bool kAlongK = X::kMajor == Major::k;
-  static constexpr int kTotal = Stage::kLines * Stage::kChunks;
+  /// A copy moves one chunk, or a part of one if the matrix's lines are not aligned to chunks.
+  static constexpr int kCopyBytes = X::kVec * Stage::kSize, kParts = kChunkBytes / kCopyBytes;
+  static_assert(kCopyBytes >= 4 && kCopyBytes <= kChunkBytes, "cp.async copies 4, 8 or 16 bytes");
+  static constexpr int kOfLine = Stage::kChunks * kParts; ///< copies
+  static constexpr int kTotal = Stage::kLines * kOfLine;
   static constexpr int kPerThread = (kTotal + kThreads - 1) / kThreads;
-  static constexpr bool kIsRagged = kTotal % kThreads != 0; ///< some threads lack the last chunk
-  static_assert(X::kVec * sizeof(Element) == kChunkBytes,
-                "direct operands move 16 bytes at a time");
+  static constexpr bool kIsRagged = kTotal % kThreads != 0; ///< some threads lack the last copy
   static_assert(sizeof(Element) == Stage::kSize, "direct operands are not converted");
-  static_assert(kThreads % Stage::kChunks == 0,
-                "a thread's chunks lie at one place of their lines");
+  static_assert(kThreads % kOfLine == 0, "a thread's copies lie at one place of their lines");
 
-  static constexpr int kLineStep = kThreads / Stage::kChunks; ///< lines between a thread's chunks
+  static constexpr int kLineStep = kThreads / kOfLine; ///< lines between a thread's copies
   static constexpr int kTileLength = kAlongK ? Stage::kLine : Stage::kLines; ///< along k
 
-  const Element* from; ///< affine: the thread's chunk that was copied last
-  i64 line_step;       ///< affine: elements from it to the thread's next chunk of the tile,
-  i64 tile_step;       ///< affine: and from a tile's last chunk to the next tile's first
-  i64 batch, mn;       ///< of the thread's first chunk
+  const Element* from; ///< affine: the elements that the thread copied last
+  i64 line_step;       ///< affine: elements from it to the thread's next copy of the tile,
+  i64 tile_step;       ///< affine: and from a tile's last copy to the next tile's first
+  i64 batch, mn;       ///< of the thread's first copy
   i64 k_end;           ///< equal in all threads
   i32 mn_left;         ///< elements from mn on, from strip.left
-  i32 line, chunk;     ///< in a slot
+  i32 line, part;      ///< in a slot
 
   template <class Params>
   INGOT_DEVICE void begin(const Params& params, const OperandStrip& strip, i32 thread) {
-    line = static_cast<i32>(static_cast<u32>(thread) / Stage::kChunks);
-    chunk = static_cast<i32>(static_cast<u32>(thread) % Stage::kChunks);
+    line = static_cast<i32>(static_cast<u32>(thread) / kOfLine);
+    part = static_cast<i32>(static_cast<u32>(thread) % kOfLine);
     batch = strip.batch;
-    const i32 first = kAlongK ? line : chunk * Stage::kChunk;
+    const i32 first = kAlongK ? line : along();
     mn = strip.mn0 + first;
     k_end = strip.k.end;
     mn_left = strip.left(first, kAlongK ? Stage::kLines : Stage::kLine);
@@ -104,25 +105,31 @@ private:
     return (half_copies - kPhase + 1) / 2;
   }
 
-  /// Copies chunk i of the tile at k0; chunks come in order. Elements outside the matrix have an
+  /// Makes copy i of the tile at k0; copies come in order. Elements outside the matrix have an
   /// address too, but are not read.
   template <class Params> INGOT_DEVICE void copy(const Params& params, i64 k0, u8* stage, int i) {
     const i32 k_count = clipped(k_end - k0, kTileLength);
-    // Lines from the thread's first one to the end; none if the chunk's own place is outside.
-    const i32 lines =
-        kAlongK ? (along() < k_count ? mn_left : 0) : (mn_left > 0 ? k_count - line : 0);
+    // Lines from the thread's first one, and elements from the copy's place, to the end.
+    const i32 lines = kAlongK ? mn_left : k_count - line;
+    const i32 elements = kAlongK ? k_count - along() : mn_left;
     if constexpr (X::kAffine) from += i == 0 ? tile_step : line_step;
     if (kIsRagged && line + i * kLineStep >= Stage::kLines) return;
+    const int chunk = part / kParts;
+    u8* const target = stage + part % kParts * kCopyBytes +
+                       (kLineStep % Stage::kPeriod == 0
+                            ? Stage::offset(line, chunk) + i * kLineStep * Stage::kLineBytes
+                            : Stage::offset(line + i * kLineStep, chunk));
     const Element* const source = X::kAffine ? from : address(params, k0, i);
-    u8* const target = stage + (kLineStep % Stage::kPeriod == 0
-                                    ? Stage::offset(line, chunk) + i * kLineStep * Stage::kLineBytes
-                                    : Stage::offset(line + i * kLineStep, chunk));
-    ptx::cp_async_16(target, source, i * kLineStep < lines ? kChunkBytes : 0);
+    const i32 bytes = i * kLineStep < lines && elements > 0 ? kCopyBytes : 0;
+    if constexpr (kParts == 1)
+      ptx::cp_async_16(target, source, bytes);
+    else
+      ptx::cp_async<kCopyBytes>(target, source, bytes);
   }
 
-  /// The chunk's place in its line.
-  INGOT_DEVICE i32 along() const { return chunk * Stage::kChunk; }
-  /// The address of chunk i of the tile at k0.
+  /// The place of a copy in its line.
+  INGOT_DEVICE i32 along() const { return part * X::kVec; }
+  /// The address of copy i of the tile at k0.
   template <class Params>
   INGOT_DEVICE const Element* address(const Params& params, i64 k0, int i) const {
     return X::at(params, batch, mn + (kAlongK ? i * kLineStep : 0),
@@ -178,8 +185,8 @@ private:
   }
 };
 
-/// An operand whose chunks are addressed one by one. A feed of it keeps no place in registers.
-template <class X> struct ByChunk : X {
+/// An operand whose copies are addressed one by one. A feed of it keeps no place in registers.
+template <class X> struct ByCopy : X {
   static constexpr bool kAffine = false;
 };
 

@@ -112,7 +112,7 @@ template <class Config, class T, class B, template <class> class Reader> struct 
 
 private:
   template <class X, class Stage>
-  using Feed = MmaFeed<X::kPath, ByChunk<X>, Stage, Layout::kThreads, 1, 0, Config::kStagedLoads>;
+  using Feed = MmaFeed<X::kPath, ByCopy<X>, Stage, Layout::kThreads, 1, 0, Config::kStagedLoads>;
   using FeedOfA = Feed<typename T::A, StageOfA>;
   using FeedOfB = Feed<typename T::B, StageOfB>;
   using FeedB = Feed<B, StageB>;

@@ -59,7 +59,7 @@ template <class Config, class T, class LastB, template <class> class Reader> str
 
 private:
   template <class X, class Stage>
-  using Feed = MmaFeed<X::kPath, ByChunk<X>, Stage, Layout::kThreads, 1, 0, Config::kStagedLoads>;
+  using Feed = MmaFeed<X::kPath, ByCopy<X>, Stage, Layout::kThreads, 1, 0, Config::kStagedLoads>;
 
   /// Two slots: one is read while the other one is filled.
   struct Ring {

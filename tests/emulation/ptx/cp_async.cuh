@@ -10,8 +10,9 @@ namespace ptx {
 INGOT_DEVICE void cp_async_16(void* shared, const void* global, i32 bytes) {
   ingot_machine->copy_async(shared, global, bytes, 16);
 }
-template <i32 kBytes> INGOT_DEVICE void cp_async(void* shared, const void* global) {
-  ingot_machine->copy_async(shared, global, kBytes, kBytes);
+template <i32 kBytes>
+INGOT_DEVICE void cp_async(void* shared, const void* global, i32 bytes = kBytes) {
+  ingot_machine->copy_async(shared, global, bytes, kBytes);
 }
 
 INGOT_DEVICE void cp_async_commit() { ingot_machine->commit_copies(); }
