@@ -212,36 +212,64 @@ void add(const ScheduleSite& site, llvm::Expected<std::vector<Schedule>> schedul
   result.push_back(std::move(*schedules));
 }
 
-bool leaves_idle(const ScheduleSite& site, const Schedule& s) {
-  return assumed(tile_count(std::get<TileBody>(site.kernel.body), s)) < site.device.sm_count;
+/// True if SMs have no tile, even of `copies` as many tiles.
+bool leaves_idle(const ScheduleSite& site, const Schedule& s, int64_t copies = 1) {
+  return copies * assumed(tile_count(std::get<TileBody>(site.kernel.body), s)) <
+         site.device.sm_count;
+}
+
+/// Adds products by mma.sync or FMA in smaller tiles than `usual`. Idle SMs have memory for more
+/// slots, which help where K is long.
+void add_small_tiles(const ScheduleSite& site, const Schedule& usual, Candidates& result) {
+  constexpr int64_t kSlots = 6;
+  ScheduleChoice choice;
+  choice.slots = usual.uses_tensor_cores() ? kSlots : 0;
+  for (choice.tile_m = kTileWidths.front(); choice.tile_m <= usual.tile_m; choice.tile_m *= 2)
+    for (choice.tile_n = kTileWidths.front(); choice.tile_n <= usual.tile_n; choice.tile_n *= 2)
+      if (choice.tile_m * choice.tile_n < usual.tile_m * usual.tile_n)
+        add(site, choose_product_schedules(site, choice, usual.compute), result);
 }
 
 /// The other ways to multiply: those of the target's family, thirds in place of halves, and small
-/// tiles of thirds where the usual ones leave SMs idle.
+/// tiles where the usual ones leave half of the SMs idle.
 Candidates product_candidates(const ScheduleSite& site, const Schedule& usual) {
   Candidates candidates = wgmma_candidates(site, {});
-  const bool is_large = usual.tile_m >= kTileWidths.front() && usual.tile_n > kTileWidths.front();
-  if (usual.mainloop == MainloopKind::thirds && is_large && leaves_idle(site, usual)) {
-    ScheduleChoice small;
-    small.tile_m = small.tile_n = kTileWidths.front();
-    add(site, choose_product_schedules(site, small, usual.compute), candidates);
-  }
+  if (leaves_idle(site, usual, 2)) add_small_tiles(site, usual, candidates);
   if (usual.mainloop == MainloopKind::halves && suits_thirds(site.graph, site.group, site.options))
     add(site, choose_product_schedules(site, {}, ComputeType::bf16x3), candidates);
   return candidates;
 }
 
-/// The other ways to go through rows: kept ones, and rows with more threads where SMs are idle.
+/// The other ways to go through rows: kept ones; rows with more threads, or parts of rows that are
+/// not reduced, where SMs are idle; rows with more threads where the values of a thread leave
+/// registers for few blocks; and blocks of few threads, which hold or stream a row, in place of
+/// blocks of many, which wait for one another.
 Candidates row_candidates(const ScheduleSite& site, const std::vector<Schedule>& usual) {
-  Candidates candidates = kept_candidates(site, usual, {});
+  constexpr int64_t kManyThreads = 512, kFewThreads = 256;
   const Schedule& s = usual.front();
-  if (s.skeleton != Skeleton::held || s.row_threads != RowThreads::along_columns ||
-      !leaves_idle(site, s))
-    return candidates;
+  if (s.skeleton != Skeleton::held || s.row_threads != RowThreads::along_columns)
+    return kept_candidates(site, usual, {});
+  Candidates candidates;
   ScheduleChoice choice;
+  choice.per_row = kFewThreads;
+  if (s.per_row >= kManyThreads) {
+    add(site, choose_row_schedules(site, choice), candidates);
+    if (!candidates.empty())
+      llvm::append_range(candidates, kept_candidates(site, candidates.front(), {}));
+  }
+  const bool is_idle = leaves_idle(site, s);
+  const int64_t held = s.chunks * s.vec;
+  if (!is_idle && held * std::get<TileBody>(site.kernel.body).tile_slots <= kMostHeld)
+    return candidates;
+  const bool merges = llvm::any_of(site.group.reads, [](const Read& read) { return read.combine; });
+  if (is_idle && site.group.reductions.empty() && !merges) {
+    choice = {};
+    for (choice.held = held / 2; choice.held >= s.vec; choice.held /= 2)
+      add(site, choose_row_schedules(site, choice), candidates);
+    return candidates;
+  }
   for (choice.per_row = 2 * s.per_row;
-       choice.per_row <= kMostPerRow && s.tile_n % (choice.per_row * s.vec) == 0;
-       choice.per_row *= 2)
+       choice.per_row <= kMostPerRow && choice.per_row * s.vec < 2 * s.tile_n; choice.per_row *= 2)
     add(site, choose_row_schedules(site, choice), candidates);
   return candidates;
 }

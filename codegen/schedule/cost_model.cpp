@@ -7,6 +7,7 @@
 #include "codegen/kernel/split_k.h"
 #include "codegen/kernel/traffic.h"
 #include "codegen/kernel/visit.h"
+#include "codegen/kernel/widths.h"
 #include "codegen/schedule/choosers.h"
 #include "codegen/schedule/cost_nested.h"
 #include "codegen/schedule/cost_wgmma.h"
@@ -69,6 +70,12 @@ constexpr double kThreadCopies = 0.88; ///< rate of memory of copies by threads,
 // its columns on an H100, and 0.714 without them.
 constexpr double kColumnMerge = 40; ///< instructions that could be issued while a column is merged
 constexpr double kPartsOfARow = 8;  ///< parts of a row per SM: blocks of 128 threads
+/// A thread of a staged FMA mainloop loads a slot while it multiplies the one before. On an H200 a
+/// slot of 64x64 takes 0.8 us, and one of 128x64 1.3, where the multiply-adds take 0.35 and 0.75.
+constexpr double kStagedSlot = 0.45e-6;
+/// An SM starts a copy of 4 or 8 bytes in two cycles for a warp. On an H200 1024x1026 by 1026 in
+/// bf16, in tiles of 128x128 with copies of 4 bytes, takes 4.5 us more than predicted without.
+constexpr double kNarrowCopy = 1.1e-9 / 32;
 
 /// The bytes of a point that stages read element by element.
 double bytes_read(const Kernel& kernel, const TileBody& body) {
@@ -112,7 +119,7 @@ public:
                  s_, device_, cost_);
     else if (is_resident(s_.mainloop))
       add_resident({std::max(1.0, value(tile_count(body_, s_))), resident_area(body_, s_, of),
-                    blocks_per_sm(), resident_share()},
+                    copied_depth(body_, s_, of), blocks_per_sm(), resident_share()},
                    s_, device_, cost_);
     else if (body_.mainloops.empty())
       rows();
@@ -138,12 +145,16 @@ private:
   double bytes_of_point(bool written) const;
   double blocks_per_sm() const;
   double resident_share() const;
+  double fetched_code() const {
+    return code_seconds(body_, s_, [&](const Expr& expr) { return value(expr); });
+  }
   void rows();
   void kept_rows();
   double issued(double blocks, double enough) const;
   void products();
-  double mainloop(double depth);
+  double mainloop(size_t matmul, double depth);
   double staging(size_t matmul) const;
+  double narrow_copies(size_t matmul, double depth) const;
   double column_merges() const;
 
   const Kernel& kernel_;
@@ -222,7 +233,8 @@ void Predictor::rows() {
                       std::min(static_cast<double>(s_.tile_n), columns_);
   const bool waits = s_.skeleton == Skeleton::held && reduces(body_) &&
                      s_.row_threads == RowThreads::along_columns && s_.per_row > 32;
-  const double registers = std::min(255.0, 30 + held / threads);
+  const double registers =
+      std::min(255.0, 30 + held / threads * static_cast<double>(std::max(1, body_.tile_slots)));
   const double blocks =
       std::clamp(std::floor(static_cast<double>(device_.registers_per_sm) / (threads * registers)),
                  static_cast<double>(s_.min_blocks_per_sm),
@@ -245,16 +257,24 @@ void Predictor::rows() {
   const bool is_ragged = s_.skeleton == Skeleton::held &&
                          s_.row_threads == RowThreads::along_columns &&
                          columns_ < static_cast<double>(s_.tile_n);
-  const double at_once = is_ragged ? held / static_cast<double>(s_.chunks) : held;
+  const double chunks = static_cast<double>(s_.chunks);
+  const double whole = std::floor(columns_ / static_cast<double>(s_.per_row * s_.vec));
+  const double at_once = is_ragged ? held * std::max(1.0, whole) / chunks : held;
   const double under_way = resident * at_once * (waits ? moved : read);
   const double share = std::tanh(under_way / (device_.bytes_per_second * latency));
   const double rows = std::min(1.0, rows_ / static_cast<double>(s_.tile_m));
-  const double busy = std::max({cost_.memory / share, cost_.cache / share,
-                                cost_.stages / issued(resident * rows, kResidentWarps)});
+  const double moving = std::max(cost_.memory, cost_.cache) / share;
+  const double computing = cost_.stages / issued(resident * rows, kResidentWarps);
+  // Where the threads of a row wait for one another, only another block of the SM goes on. A block
+  // of 1024 threads is alone: an RMS norm and a logsumexp of bf16 [4096, 32768] on an H200, 0.312
+  // ms.
+  const double busy = std::max(moving, computing) +
+                      (waits ? std::min(moving, computing) / std::max(1.0, resident / sms_) : 0);
   const double waves = tiles / (sms_ * blocks);
   cost_.idle = waves > 1 ? busy * (std::ceil(waves) / waves - 1) / 2 : 0; // the rest keeps moving
-  cost_.exposed = busy - cost_.memory;
-  cost_.seconds = busy + cost_.idle;
+  const double code = fetched_code();
+  cost_.exposed = busy - cost_.memory + code;
+  cost_.seconds = busy + cost_.idle + code;
 }
 
 /// The share of the instructions' rate if so many blocks are under way. `enough`: warps per SM.
@@ -277,8 +297,9 @@ void Predictor::kept_rows() {
   const double busy =
       std::max(cost_.memory / share, cost_.stages / issued(blocks, kKeptWarps)) + waits;
   cost_.idle = busy * (rounds * clusters / rows - 1) / 2; // the rest keeps moving
-  cost_.exposed = busy - cost_.memory;
-  cost_.seconds = busy + cost_.idle;
+  const double code = fetched_code();
+  cost_.exposed = busy - cost_.memory + code;
+  cost_.seconds = busy + cost_.idle + code;
 }
 
 /// Instructions that merge states of columns, behind a product by wgmma.
@@ -296,8 +317,20 @@ double share_of_tensor_cores(const Schedule& s) {
   return s.promote_every > 0 ? kPromoting : 1.0;
 }
 
+/// The seconds in which an SM starts the copies of less than 16 bytes of one tile.
+double Predictor::narrow_copies(size_t matmul, double depth) const {
+  double copies = 0;
+  for (size_t side : {0, 1}) {
+    const OperandSchedule& operand = s_.operands[2 * matmul + side];
+    const auto bytes = operand.vec * facts_of(s_.compute).operand_bytes;
+    if (operand.path == PathKind::direct && bytes < kWidestAccess)
+      copies += depth * static_cast<double>((side == 0 ? s_.tile_m : s_.tile_n) / operand.vec);
+  }
+  return copies * kNarrowCopy;
+}
+
 /// The seconds that an SM spends in the mainloop of one tile, for `depth` of the contraction.
-double Predictor::mainloop(double depth) {
+double Predictor::mainloop(size_t matmul, double depth) {
   const llvm::ArrayRef<MatrixOperand> operands = body_.mainloops.front().operands;
   const std::array lines = {lines_of_copies(kernel_, operands[0]),
                             lines_of_copies(kernel_, operands[1])};
@@ -329,12 +362,15 @@ double Predictor::mainloop(double depth) {
   cost_.cache += cache * tiles;
   // Fragments are read between products, so the two overlap only in part.
   const double both = kMultiplying * products + kSharing * shared;
-  return std::max({products, shared, cache, simt ? 0 : arriving(s_, depth, cache), both});
+  return std::max({products, shared, cache, simt ? 0 : arriving(s_, depth, cache), both}) +
+         narrow_copies(matmul, depth);
 }
 
 /// The seconds for which the threads of one tile of product `matmul` wait for operands that they
 /// load in batches and store in shared memory. Other blocks of the SM go on.
 double Predictor::staging(size_t matmul) const {
+  const double slots = value(body_.mainloops[matmul].depth) / static_cast<double>(s_.tile_k);
+  if (s_.mainloop == MainloopKind::staged_fma) return slots * kStagedSlot / blocks_per_sm();
   if (s_.mainloop != MainloopKind::tensor && s_.mainloop != MainloopKind::thirds) return 0;
   constexpr int64_t kMostAhead = 4; // vectors that are loaded a tile ahead (tile/mma_feed.cuh)
   const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -347,8 +383,7 @@ double Predictor::staging(size_t matmul) const {
     if (vectors > kMostAhead)
       batches += ceil_div(vectors, operand.vec >= 4 ? kMostAhead : s_.staged_loads);
   }
-  const double steps = value(body_.mainloops[matmul].depth) / static_cast<double>(s_.tile_k);
-  return steps * static_cast<double>(batches) * kBatch / blocks_per_sm();
+  return slots * static_cast<double>(batches) * kBatch / blocks_per_sm();
 }
 
 void Predictor::products() {
@@ -356,7 +391,7 @@ void Predictor::products() {
   const llvm::ArrayRef<Mainloop> loops(body_.mainloops);
   for (const auto& [matmul, loop] : llvm::enumerate(
            is_wgmma(s_.mainloop) ? loops.take_front(loops.size() / product_slots(body_)) : loops))
-    whole += mainloop(value(loop.depth)) + staging(matmul);
+    whole += mainloop(matmul, value(loop.depth)) + staging(matmul);
   const double tiles = std::max(1.0, value(tile_count(body_, s_)));
   const double parts = value(split_parts(body_, s_));
   // Warpgroups that take turns are like blocks: one's stages run beside the other's products.
@@ -375,7 +410,9 @@ void Predictor::products() {
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);
   const double last = s_.tiles_at_a_time() > 1 ? kAlone * rest : rest;
-  const double once = (is_specialised ? fill : 0) + last +
+  // The other warpgroup multiplies meanwhile.
+  const double code = s_.tiles_at_a_time() > 1 && rounds > 1 ? 0 : fetched_code();
+  const double once = (is_specialised ? fill : 0) + last + code +
                       (parts > 1 ? kMeeting * static_cast<double>(s_.tile_m * s_.tile_n) : 0);
   cost_.idle = (rounds - work) * each;
   cost_.exposed = work * (each - loop) + once;

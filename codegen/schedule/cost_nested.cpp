@@ -97,6 +97,15 @@ double resident_area(const TileBody& body, const Schedule& s,
   return area;
 }
 
+double copied_depth(const TileBody& body, const Schedule& s,
+                    llvm::function_ref<double(const Expr&)> value) {
+  const auto tiles = computed_tiles(body);
+  if (s.keeps_b) return value(tiles.front()->body.mainloops.front().depth);
+  double depth = value(body.mainloops.front().depth);
+  for (const ComputedTile* tile : tiles) depth += value(tile->body.mainloops.front().depth);
+  return depth;
+}
+
 void add_resident(const ResidentWork& work, const Schedule& s, const DeviceSpec& device,
                   KernelCost& cost) {
   const bool is_mma = computes_by_mma(s.mainloop);
@@ -119,7 +128,11 @@ void add_resident(const ResidentWork& work, const Schedule& s, const DeviceSpec&
   const double beside = is_mma ? kStagesBeside : m > 128 ? kShorterOfThree : kShorterBeside;
   const double longer = std::max(cost.products, cost.stages);
   const double shorter = std::min(cost.products, cost.stages);
-  const double busy = std::max({longer + beside * shorter, cost.shared, cost.cache, cost.memory});
+  const double turns = of_sm / blocks_under_way(of_sm, work.blocks);
+  const double steps = turns * work.depth / static_cast<double>(s.tile_k);
+  const double arriving = steps * kArrival / std::max(1.0, static_cast<double>(s.slots - 1));
+  const double busy =
+      std::max({longer + beside * shorter, cost.shared, cost.cache, cost.memory, arriving});
   const double rounds = std::ceil(of_sm / blocks_under_way(of_sm, work.blocks));
   cost.idle = idle_seconds(busy, of_sm);
   cost.exposed = busy - cost.products + (is_mma ? rounds : 1) * kFill;

@@ -21,6 +21,7 @@ struct NestedWork {
 struct ResidentWork {
   double tiles;
   double area;   ///< K times columns of each product, with their padding, added up
+  double depth;  ///< K of the products whose operands are copied tile by tile, added up
   double blocks; ///< of an SM
   double share;  ///< of the rate of mma.sync that the resident warps reach
 };
@@ -28,6 +29,9 @@ struct ResidentWork {
 /// K times columns of the products of resident tiles and of the last one, with their padding.
 double resident_area(const TileBody& body, const Schedule& schedule,
                      llvm::function_ref<double(const Expr&)> value);
+/// K of all of them, but of the first one alone where weights stay in shared memory.
+double copied_depth(const TileBody& body, const Schedule& schedule,
+                    llvm::function_ref<double(const Expr&)> value);
 /// Adds the costs of its products beside those of its stages.
 void add_resident(const ResidentWork& work, const Schedule& schedule, const DeviceSpec& device,
                   KernelCost& cost);

@@ -14,4 +14,9 @@ double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const 
 /// Instructions of the stages for one element of the domain.
 double instructions_of_element(const TileBody& body, llvm::function_ref<double(const Expr&)> value);
 
+/// The seconds until the code of the stages has arrived at an SM that runs it first. The code is as
+/// long as a thread has elements, or half of them where it runs in bands.
+double code_seconds(const TileBody& body, const Schedule& schedule,
+                    llvm::function_ref<double(const Expr&)> value);
+
 } // namespace ingot

@@ -155,7 +155,9 @@ void RowChooser::choose_row_layout(Schedule& s) const {
   if (!reduces && !combines()) per_row = std::min<int64_t>(per_row, 256);
   if (choice_.per_row > 0) per_row = choice_.per_row;
   int64_t chunks = std::max<int64_t>(1, (packs + per_row - 1) / per_row);
-  const bool held = columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_;
+  const bool has_choice = !reduces && !combines() && choice_.held > 0;
+  const bool held =
+      columns_.is_fixed() && chunks * s.vec <= kMostHeld && !shares_rows_ && !has_choice;
   if (!held) {
     if (choice_.per_row == 0) per_row = once ? kThreadsOfALongRow : reduces ? 512 : 256;
     // All variants have the same chunk width if they share partial states.

@@ -21,10 +21,10 @@ namespace {
 
 class Grouping {
 public:
-  Grouping(const Graph& graph, const FusionLimits& limits, const std::set<OpId>& reduced_where_read,
-           const std::set<OpId>& judged)
-      : graph_(graph), limits_(limits), partition_(graph, limits, reduced_where_read),
-        judged_(judged), judge_(partition_, judged) {}
+  Grouping(const Graph& graph, const FusionLimits& limits,
+           const std::map<OpId, Reason>& reduced_apart, const std::set<OpId>& judged)
+      : graph_(graph), limits_(limits), partition_(graph, limits, &reduced_apart), judged_(judged),
+        judge_(partition_, judged) {}
 
   llvm::Expected<FusionPlan> run(llvm::ArrayRef<OpId> order) {
     for (OpId id : order) {
@@ -34,8 +34,8 @@ public:
       if (!is_compute(op)) continue;
       if (auto error = place(id)) return error;
     }
-    for (std::set<OpId>* ops : {&kept_apart_, &drop_columns_})
-      std::erase_if(*ops, [&](OpId op) { return !is_operand_stored(op); });
+    for (auto* reductions : {&kept_apart_, &drop_columns_})
+      std::erase_if(*reductions, [&](const auto& r) { return !is_operand_stored(r.first); });
     compute_operands(partition_, judge_, apart_);
     absorb_prologues(partition_, judge_, apart_);
     join_siblings(partition_, judge_);
@@ -45,11 +45,10 @@ public:
 
   /// Reductions of segments that a matmul's kernel begins although their operand is stored anyway.
   /// They keep other ops apart, or tiles from being filled. Known once run() is done.
-  const std::set<OpId>& kept_apart() const { return kept_apart_; }
-  const std::set<OpId>& drop_columns() const { return drop_columns_; }
-  /// Ops of a set that is not a kernel with the values that it must store; none if run() yields a
-  /// plan.
-  const OpSet& refused() const { return refused_; }
+  const std::map<OpId, Reason>& kept_apart() const { return kept_apart_; }
+  const std::map<OpId, Reason>& drop_columns() const { return drop_columns_; }
+  /// Empty if run() yields a plan.
+  const Refused& refused() const { return refused_; }
 
 private:
   llvm::Error place(OpId op);
@@ -71,8 +70,8 @@ private:
   const std::set<OpId>& judged_;
   SetJudge judge_;
   std::vector<Apart> apart_;
-  std::set<OpId> kept_apart_, drop_columns_;
-  OpSet refused_;
+  std::map<OpId, Reason> kept_apart_, drop_columns_; ///< reasons for GroupContext::reduced_apart
+  Refused refused_;
 
   /// The bound ops of a set, and the context_version() of their context.
   struct Bound {
@@ -118,7 +117,8 @@ void Grouping::note_kept_apart(const OpSet& ops) {
     for (ValueId operand : graph_.op(op).operands) {
       const Reduction* reduction =
           partition_.global(graph_.value(partition_.reached(op, operand)).op);
-      if (reduction && reduction->span == ReduceSpan::segment) kept_apart_.insert(reduction->op);
+      if (reduction && reduction->span == ReduceSpan::segment)
+        kept_apart_.emplace(reduction->op, refusals::reduced_where_read(graph_, *reduction));
     }
 }
 
@@ -222,7 +222,8 @@ void Grouping::add_globals(const Group& group) {
         reduction.span == ReduceSpan::column ||
         (reduction.span == ReduceSpan::matrix && has_many_tiles(group, reduction));
     if (by_itself) partition_.finish(reduction.op);
-    if (reduction.span == ReduceSpan::segment && lost > 0) drop_columns_.insert(reduction.op);
+    if (reduction.span == ReduceSpan::segment && lost > 0)
+      drop_columns_.emplace(reduction.op, refusals::reduced_where_read(graph_, reduction));
   }
 }
 
@@ -288,20 +289,20 @@ llvm::Error Grouping::place(OpId op) {
   }
 }
 
-/// Groups ops that are placed in one order. `reduced_where_read`: the reductions that no matmul's
-/// kernel may begin. If a set is refused with its stores, its ops are grouped again and judged with
-/// their stores; `judged` keeps them. `grouping` is the last one, with its findings about
+/// Groups ops that are placed in one order. Whatever a complete plan refuses is grouped again:
+/// `judged` keeps ops whose sets are judged with their stores from then on, `apart` the reductions
+/// that no matmul's kernel may begin. `grouping` is the last one, with its findings about
 /// reductions.
 llvm::Expected<FusionPlan> group_ops(const Graph& graph, const FusionLimits& limits,
-                                     llvm::ArrayRef<OpId> order,
-                                     const std::set<OpId>& reduced_where_read,
+                                     llvm::ArrayRef<OpId> order, std::map<OpId, Reason>& apart,
                                      std::set<OpId>& judged, std::optional<Grouping>& grouping) {
   for (;;) {
-    grouping.emplace(graph, limits, reduced_where_read, judged);
+    grouping.emplace(graph, limits, apart, judged);
     auto plan = grouping->run(order);
-    const size_t known = judged.size();
-    judged.insert(grouping->refused().begin(), grouping->refused().end());
-    if (plan || judged.size() == known) return plan;
+    const size_t known = judged.size() + apart.size();
+    judged.insert(grouping->refused().ops.begin(), grouping->refused().ops.end());
+    apart.insert(grouping->refused().reductions.begin(), grouping->refused().reductions.end());
+    if (plan || judged.size() + apart.size() == known) return plan;
     llvm::consumeError(plan.takeError());
   }
 }
@@ -309,11 +310,13 @@ llvm::Expected<FusionPlan> group_ops(const Graph& graph, const FusionLimits& lim
 llvm::Expected<FusionPlan> plan_in_order(const Graph& graph, const FusionLimits& limits,
                                          llvm::ArrayRef<OpId> order) {
   std::set<OpId> judged;
+  std::map<OpId, Reason> apart;
   std::optional<Grouping> grouping, again;
-  auto plan = group_ops(graph, limits, order, {}, judged, grouping);
-  std::set<OpId> reread = grouping->kept_apart();
+  auto plan = group_ops(graph, limits, order, apart, judged, grouping);
+  std::map<OpId, Reason> reread = apart;
+  reread.insert(grouping->kept_apart().begin(), grouping->kept_apart().end());
   reread.insert(grouping->drop_columns().begin(), grouping->drop_columns().end());
-  if (!plan || reread.empty()) return plan;
+  if (!plan || reread.size() == apart.size()) return plan;
   auto other = group_ops(graph, limits, order, reread, judged, again);
   if (!other) {
     llvm::consumeError(other.takeError());

@@ -232,14 +232,16 @@ bool Analysis::classify(Reduction& reduction, llvm::ArrayRef<Atom> reduced,
         reduction.extent.is_fixed() && reduction.extent.fixed() <= context_.limits.widest_segment;
     reduction.global = matmul && !fits && !context_.part.is_tile;
     reduction.longest_local = reduction.global ? context_.limits.widest_segment : 0;
+    if (matmul && context_.reduced_apart)
+      if (const auto apart = context_.reduced_apart->find(reduction.op);
+          apart != context_.reduced_apart->end())
+        return refuse(Refusal{apart->second});
     if (!matmul && !holds_rows) return refuse_repeated(reduction.op, operand);
     if (reduction.global && !holds_rows)
       return refuse(refusals::constant_along_rows(graph_, reduction.op));
     if (!reduction.global || reduction.span != ReduceSpan::segment) return true;
-    if (!reduction.extent.is_fixed())
-      return refuse(refusals::segment_of_unknown_width(graph_, reduction));
-    return !context_.reduced_where_read.count(reduction.op) ||
-           refuse(refusals::reduced_where_read(graph_, reduction));
+    return reduction.extent.is_fixed() ||
+           refuse(refusals::segment_of_unknown_width(graph_, reduction));
   }
   if (matmul && holds_rows && holds_columns) {
     AtomList matrix = domain.rows;

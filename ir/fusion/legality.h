@@ -31,8 +31,9 @@ struct GroupContext {
   std::set<std::pair<OpId, ValueId>> in_memory{};
   /// Reductions of ops that are settled, and whether they are global. Other groups rely on it.
   std::map<OpId, bool> settled{};
-  /// Reductions of segments that no matmul's kernel may begin, although it could.
-  std::set<OpId> reduced_where_read{};
+  /// Reductions of rows or segments that no matmul's kernel may begin, although it could, and why.
+  /// Null: there are none.
+  const std::map<OpId, Reason>* reduced_apart = nullptr;
   /// Operands that are computed, by the matmul.
   std::map<OpId, OperandTile> tiles{};
   /// The part that is analysed of a kernel with a computed operand.

@@ -12,10 +12,10 @@
 namespace ingot {
 
 Partition::Partition(const Graph& graph, const FusionLimits& limits,
-                     std::set<OpId> reduced_where_read)
-    : context_{graph, limits, {}, {}, {}, std::move(reduced_where_read)},
-      set_of_(graph.ops().size(), kNone), needed_(graph.ops().size(), false),
-      prepared_(graph.ops().size(), false), users_(graph.values().size()) {
+                     const std::map<OpId, Reason>* reduced_apart)
+    : context_{graph, limits, {}, {}, {}, reduced_apart}, set_of_(graph.ops().size(), kNone),
+      needed_(graph.ops().size(), false), prepared_(graph.ops().size(), false),
+      users_(graph.values().size()) {
   find_sources();
   find_needed();
 }
@@ -233,7 +233,7 @@ GroupContext Partition::context_for(const OpSet& ops, llvm::ArrayRef<OpId> merge
                        {merges.begin(), merges.end()},
                        context_.in_memory,
                        {},
-                       context_.reduced_where_read};
+                       context_.reduced_apart};
   for (OpId op : ops)
     if (const auto tile = context_.tiles.find(op); tile != context_.tiles.end())
       context.tiles.insert(*tile);

@@ -27,7 +27,9 @@ public:
   };
   static constexpr int kNone = -1;
 
-  Partition(const Graph& graph, const FusionLimits& limits, std::set<OpId> reduced_where_read = {});
+  /// `reduced_apart`: as in GroupContext.
+  Partition(const Graph& graph, const FusionLimits& limits,
+            const std::map<OpId, Reason>* reduced_apart = nullptr);
 
   const Graph& graph() const { return context_.graph; }
   const FusionLimits& limits() const { return context_.limits; }

@@ -392,11 +392,11 @@ Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction)
                  fmt::format("give {} a size", reduction.extent.text()));
 }
 
-Refusal reduced_where_read(const Graph& graph, const Reduction& reduction) {
-  return refusal(fmt::format("{} of {} elements would span several blocks; its operand is stored "
-                             "anyway, and reducing it where it is read costs less",
-                             named(graph, reduction.op), reduction.extent.text()),
-                 inside_one_tile(reduction));
+Reason reduced_where_read(const Graph& graph, const Reduction& reduction) {
+  return {fmt::format("{} of {} elements would span several blocks; its operand is stored anyway, "
+                      "and reducing it where it is read costs less",
+                      named(graph, reduction.op), reduction.extent.text()),
+          inside_one_tile(reduction)};
 }
 
 Refusal other_axes(const Graph& graph, OpId reduction, const Group& group, Spread spread) {

@@ -86,8 +86,8 @@ Refusal constant_along_rows(const Graph& graph, OpId reduction);
 /// Segments after a matmul that cross tiles: no tile of at most `widest` columns suits them.
 Refusal segments_without_tile(const StepDemand& demand, int64_t widest);
 Refusal segment_of_unknown_width(const Graph& graph, const Reduction& reduction);
-/// Segments that cross no tiles because GroupContext::reduced_where_read says so.
-Refusal reduced_where_read(const Graph& graph, const Reduction& reduction);
+/// Segments that would cross tiles, for GroupContext::reduced_apart.
+Reason reduced_where_read(const Graph& graph, const Reduction& reduction);
 /// The place of a reduction's operand in the kernel's matrix.
 enum class Spread : uint8_t {
   across,     ///< over rows and columns

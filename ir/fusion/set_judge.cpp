@@ -213,31 +213,49 @@ bool SetJudge::stores_beside_columns(const OpSet& ops, const Group& group) const
          });
 }
 
-/// The reason why rows should be reduced by a kernel of their own. Those of a product need tiles as
-/// wide as a row. If these are few, SMs stay idle.
-std::optional<Reason> SetJudge::slower_reducing(const OpSet& ops, const Group& group) const {
-  if (group.matmuls.size() > 1 || !limits_.seconds) return std::nullopt;
-  if (group.matmuls.empty() && !stores_beside_columns(ops, group)) return std::nullopt;
+/// The seconds of `ops` as one kernel and as two, of which the second one begins with the
+/// reductions of rows. None if two are not clearly faster.
+std::optional<SetJudge::TwoKernels> SetJudge::slower_reducing(const OpSet& ops,
+                                                              const Group& group) const {
   const OpSet behind = reducing_rows(ops, group);
-  if (behind.empty()) return std::nullopt;
+  if (behind.empty() || !limits_.seconds) return std::nullopt;
   OpSet before;
   llvm::copy_if(ops, std::back_inserter(before),
                 [&](OpId op) { return !llvm::is_contained(behind, op); });
-  const auto joined = seconds(ops, group), product = seconds(before, group),
+  const auto joined = seconds(ops, group), first = seconds(before, group),
              rest = seconds(behind, group);
-  if (!joined || !product || !rest || *product + *rest >= kClearlySlower * *joined)
-    return std::nullopt;
-  if (group.matmuls.empty())
-    return Reason{fmt::format("to reduce along an axis that is not the last, and to store a value "
-                              "that large, takes {:.0f} us in one kernel, and {:.0f} us in two{}",
-                              *joined * 1e6, (*product + *rest) * 1e6, usual_sizes(graph_)),
-                  kNoChange};
-  return Reason{
+  if (!joined || !first || !rest || *first + *rest >= kClearlySlower * *joined) return std::nullopt;
+  return TwoKernels{*joined, *first + *rest};
+}
+
+/// The reason why an axis that is not the last should be reduced by a kernel of its own.
+std::optional<Reason> SetJudge::slower_storing(const OpSet& ops, const Group& group) const {
+  if (!group.matmuls.empty() || !stores_beside_columns(ops, group)) return std::nullopt;
+  const auto slower = slower_reducing(ops, group);
+  if (!slower) return std::nullopt;
+  return Reason{fmt::format("to reduce along an axis that is not the last, and to store a value "
+                            "that large, takes {:.0f} us in one kernel, and {:.0f} us in two{}",
+                            slower->joined * 1e6, slower->apart * 1e6, usual_sizes(graph_)),
+                kNoChange};
+}
+
+/// Tiles must be as wide as a row. If these are few, SMs stay idle; and the code of the stages is
+/// long, which takes time where it runs only once.
+std::map<OpId, Reason> SetJudge::better_apart(const Group& group) const {
+  std::map<OpId, Reason> result;
+  if (group.matmuls.size() != 1 || group.computed) return result;
+  const auto slower = slower_reducing(group.ops, group);
+  if (!slower) return result;
+  const Reason reason{
       fmt::format("to reduce the rows of {} in its kernel, tiles must be as wide as a row: that "
                   "takes {:.0f} us, and two kernels {:.0f} us{}",
-                  refusals::named(graph_, group.matmuls.front().op), *joined * 1e6,
-                  (*product + *rest) * 1e6, usual_sizes(graph_)),
+                  refusals::named(graph_, group.matmuls.front().op), slower->joined * 1e6,
+                  slower->apart * 1e6, usual_sizes(graph_)),
       kNoChange};
+  for (const Reduction& reduction : group.reductions)
+    if (!reduction.global && reduction.span == ReduceSpan::row)
+      result.emplace(reduction.op, reason);
+  return result;
 }
 
 std::optional<Reason> SetJudge::recomputes(OpId op, llvm::ArrayRef<int> sets, const OpSet& ops,
@@ -286,7 +304,7 @@ std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) c
   if (auto reason = costly_step(graph_, group, limits_)) return reason;
   if (auto reason = slower_joined(ops, group)) return reason;
   if (!limits_.obstacle || group.reductions.empty() || !is_judged(ops)) return std::nullopt;
-  if (auto reason = slower_reducing(ops, group)) return reason;
+  if (auto reason = slower_storing(ops, group)) return reason;
   auto storing = analyze_storing(ops, {}, group);
   const Group* whole = std::get_if<Group>(&storing);
   return limits_.obstacle(whole ? *whole : group);
@@ -295,7 +313,7 @@ std::optional<Reason> SetJudge::obstacle(const OpSet& ops, const Group& group) c
 bool SetJudge::refused_by_machine(const Group& group) const {
   const bool is_open = llvm::any_of(group.ops, [&](OpId op) { return judged_.count(op) == 0; });
   return limits_.obstacle && group.ops.size() > 1 && !group.reductions.empty() && is_open &&
-         (limits_.obstacle(group) || slower_reducing(group.ops, group));
+         (limits_.obstacle(group) || slower_storing(group.ops, group));
 }
 
 } // namespace ingot

@@ -36,9 +36,12 @@ public:
   /// takes no longer, or some time is unknown.
   std::optional<Reason> recomputes(OpId op, llvm::ArrayRef<int> sets, const OpSet& ops,
                                    const Group& group) const;
-  /// True if the machine cannot run `group`, which is complete, or two kernels would be faster, and
-  /// a part of it was never judged.
+  /// True if the machine cannot run `group`, which is complete, or, where it loads rows, two
+  /// kernels would be faster, and a part of it was never judged.
   bool refused_by_machine(const Group& group) const;
+  /// The reductions of rows with which the product of a complete kernel takes longer than with a
+  /// kernel for them, and the reason.
+  std::map<OpId, Reason> better_apart(const Group& group) const;
   /// The reason why `ops` become illegal once their stores are added; empty: they stay legal, or
   /// are not judged. Only sets are judged that were refused before: most stores disappear as
   /// readers join.
@@ -53,7 +56,11 @@ private:
   std::optional<Reason> slower_joined(const OpSet& ops, const Group& group) const;
   OpSet reducing_rows(const OpSet& ops, const Group& group) const;
   bool stores_beside_columns(const OpSet& ops, const Group& group) const;
-  std::optional<Reason> slower_reducing(const OpSet& ops, const Group& group) const;
+  struct TwoKernels {
+    double joined, apart; ///< seconds
+  };
+  std::optional<TwoKernels> slower_reducing(const OpSet& ops, const Group& group) const;
+  std::optional<Reason> slower_storing(const OpSet& ops, const Group& group) const;
   std::optional<double> seconds(const OpSet& ops, const Group& group) const;
   std::variant<Group, Refusal> analyze_storing(const OpSet& ops, llvm::ArrayRef<OpId> merges,
                                                const Group& group) const;

@@ -20,7 +20,7 @@ public:
       : partition_(std::move(partition)), judge_(partition_, judged), apart_(std::move(apart)) {}
 
   llvm::Expected<FusionPlan> run();
-  const OpSet& refused() const { return refused_; }
+  const Refused& refused() const { return refused_; }
 
 private:
   void want_outputs();
@@ -70,7 +70,7 @@ private:
   std::map<int, std::vector<StoreTarget>> beside_; ///< values that a set reads anyway and moves
   FusionPlan plan_;
   std::vector<int> sets_; ///< the set of each group of the plan
-  OpSet refused_;         ///< ops of sets that are no kernels with their stores
+  Refused refused_;
 };
 
 /// Each output is stored in the shape that the graph returns: by its producer, or by moving.
@@ -228,11 +228,12 @@ bool Stores::read_from_memory(ValueId value, int maker) const {
 
 llvm::Error Stores::add_group(int set, std::variant<Group, Refusal> result) {
   if (auto* refusal = std::get_if<Refusal>(&result)) {
-    llvm::append_range(refused_, partition_.sets()[set].ops);
+    llvm::append_range(refused_.ops, partition_.sets()[set].ops);
     return make_error(ErrorCode::internal, "a planned kernel is not legal: {}", refusal->rule);
   }
   Group group = std::get<Group>(std::move(result));
-  if (judge_.refused_by_machine(group)) llvm::append_range(refused_, group.ops);
+  if (judge_.refused_by_machine(group)) llvm::append_range(refused_.ops, group.ops);
+  refused_.reductions.merge(judge_.better_apart(group));
   group.program = partition_.sets()[set].prepare ? ProgramKind::prepare : ProgramKind::launch;
   plan_.groups.push_back(std::move(group));
   sets_.push_back(set);
@@ -376,7 +377,8 @@ llvm::Expected<FusionPlan> Stores::run() {
   for (int set : partition_.order())
     if (auto error = emit(set)) return error;
   if (!refused_.empty())
-    return make_error(ErrorCode::internal, "the machine cannot run a planned kernel");
+    return make_error(ErrorCode::internal,
+                      "a complete kernel was refused: its group must be planned again");
   add_boundaries(partition_, judge_, apart_, sets_, plan_);
   read_unconverted();
   read_returned();
@@ -386,7 +388,7 @@ llvm::Expected<FusionPlan> Stores::run() {
 } // namespace
 
 llvm::Expected<FusionPlan> plan_stores(Partition partition, const std::set<OpId>& judged,
-                                       std::vector<Apart> apart, OpSet& refused) {
+                                       std::vector<Apart> apart, Refused& refused) {
   Stores stores(std::move(partition), judged, std::move(apart));
   auto plan = stores.run();
   refused = stores.refused();

@@ -51,6 +51,11 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   options.precision = one.precision;
   options.least_products = one.least_products;
   options.target = one.target;
+  if (one.sm_count > 0) {
+    options.native = llvm::cantFail(make_target(one.target, std::string())).device;
+    options.native->sm_count = one.sm_count;
+    options.device = "native";
+  }
   auto compilation = compile_graph(std::move(*graph), options);
   if (!compilation) return compilation.takeError();
   auto result = std::make_unique<Compilation>(std::move(*compilation));

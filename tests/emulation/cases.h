@@ -22,6 +22,9 @@ struct Case {
   bool non_finite = false;
   LeastProducts least_products = {};
   std::string target = "sm_80"; ///< the family
+  /// Of the card; 0: as many as the family's card has. On a card with few SMs a small graph has the
+  /// kernels and the tiles that a large one has on a usual card.
+  int64_t sm_count = 0;
   /// How a tuner has the first kernel; by default as it is without one.
   ScheduleChoice choice = {};
 };

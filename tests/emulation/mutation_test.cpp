@@ -13,7 +13,7 @@ using namespace ingot::emulation;
 TEST_CASE("emulation: every barrier of the SIMT mainloop and of a column reduction is needed") {
   check_each(kBarrier,
              {"graph g(x: f32[140, 39], w: f32[70, 39]) {\n"
-              "  h = relu(matmul(x, w, transpose_b=true))\n"
+              "  h = relu(matmul(abs(x), w, transpose_b=true))\n"
               "  return h - mean(h, axis=0, keepdim=true) }"},
              5);
 }
@@ -21,9 +21,10 @@ TEST_CASE("emulation: every barrier of the SIMT mainloop and of a column reducti
 namespace {
 
 // Two tiles of 128x64x32 in three stages, of five steps of k each.
-const Case kCopiedToFmas = {"graph g(x: f32[140, 140], w: f32[140, 40]) {\n"
-                            "  h = relu(matmul(x, w))\n"
-                            "  return h - mean(h, axis=0, keepdim=true) }"};
+const Case kCopiedToFmas = {.spec = "graph g(x: f32[140, 140], w: f32[140, 40]) {\n"
+                                    "  h = relu(matmul(x, w))\n"
+                                    "  return h - mean(h, axis=0, keepdim=true) }",
+                            .choice = {.tile_m = 128, .tile_n = 64}};
 
 } // namespace
 
@@ -39,16 +40,17 @@ TEST_CASE("emulation: every barrier, wait and commit of operands copied to FMAs 
 
 TEST_CASE("emulation: every barrier of two mainloops in one kernel is needed") {
   check_each(kBarrier,
-             {"graph g(x: f32[140, 40], w: f32[70, 40], v: f32[70, 40]) {\n"
-              "  h = matmul(x, w, transpose_b=true) * matmul(x, v, transpose_b=true)\n"
-              "  return h - mean(h, axis=0, keepdim=true) }"},
+             {.spec = "graph g(x: f32[140, 40], w: f32[70, 40], v: f32[70, 40]) {\n"
+                      "  h = matmul(x, w, transpose_b=true) * matmul(x, v, transpose_b=true)\n"
+                      "  return h - mean(h, axis=0, keepdim=true) }",
+              .sm_count = 4},
              9);
 }
 
 TEST_CASE("emulation: every barrier of segments reduced through scratch is needed") {
   check_each(kBarrier,
              {"graph g(x: f32[65, 21], w: f32[96, 21]) {\n"
-              "  return group_norm(matmul(x, w, transpose_b=true), groups=2) }"},
+              "  return group_norm(matmul(abs(x), w, transpose_b=true), groups=2) }"},
              4);
 }
 
@@ -57,7 +59,7 @@ TEST_CASE("emulation: every barrier of tiles shared by blocks is needed") {
   // one before the block's arrival and one after it. Behind the tile of one part the scratch of the
   // column sums is free.
   const Case shared = {"graph g(x: f32[70, 801], w: f32[40, 801]) {\n"
-                       "  return sum(matmul(x, w, transpose_b=true), axis=0) }"};
+                       "  return sum(matmul(abs(x), w, transpose_b=true), axis=0) }"};
   check_each(kBarrier, shared, 18 + 2, {17}, 8);
 }
 
@@ -89,9 +91,10 @@ TEST_CASE("emulation: every barrier of scanned rows is needed") {
 namespace {
 
 // Tiles of 128x128x32 in four stages: two outputs leave no registers for large warps.
-const Case kSmallWarps = {"graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
-                          "  h = matmul(x, w, transpose_b=true)\n"
-                          "  return h - mean(h, axis=0, keepdim=true), relu(h) }"};
+const Case kSmallWarps = {.spec = "graph g(x: f16[240, 176], w: f16[72, 176]) {\n"
+                                  "  h = matmul(x, w, transpose_b=true)\n"
+                                  "  return h - mean(h, axis=0, keepdim=true), relu(h) }",
+                          .choice = {.tile_m = 128, .tile_n = 128}};
 
 } // namespace
 
@@ -117,6 +120,7 @@ Case halves(int rows) {
   result.precision = ingot::MatmulPrecision::highest;
   result.least_products = {.halves = std::numeric_limits<int64_t>::min(),
                            .thirds = std::numeric_limits<int64_t>::max()};
+  result.sm_count = 1;
   return result;
 }
 
@@ -171,8 +175,9 @@ TEST_CASE("emulation: every commit of the tensor-core mainloop is needed") {
 // Two tiles of 128x128x64 in warps of 64x64 and three stages, of five steps of k each. Rows of f32
 // leave in two passes through the drained stages. Copies for steps beyond the last one, which write
 // zeros, end in the first stage, where the rows pass.
-const Case kLargeWarps = {"graph g(x: f16[140, 304], w: f16[72, 304]) {\n"
-                          "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }"};
+const Case kLargeWarps = {.spec = "graph g(x: f16[140, 304], w: f16[72, 304]) {\n"
+                                  "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }",
+                          .choice = {.tile_m = 128, .tile_n = 128}};
 
 TEST_CASE("emulation: every barrier of large warps is needed") {
   REQUIRE(schedules_of(kLargeWarps).find("mma f16 128x128x64 step 128 warp 64x64 stages 3") == 0);
@@ -225,8 +230,10 @@ TEST_CASE("emulation: every barrier of a warp that stores lines is needed") {
 }
 
 // One such tile, eight steps of k in each of two parts.
-const Case kSharedLargeWarps = {"graph g(x: f16[70, 1024], w: f16[72, 1024]) {\n"
-                                "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }"};
+const Case kSharedLargeWarps = {.spec =
+                                    "graph g(x: f16[70, 1024], w: f16[72, 1024]) {\n"
+                                    "  return cast(relu(matmul(x, w, transpose_b=true)), f32) }",
+                                .choice = {.tile_m = 128, .tile_n = 128}};
 
 TEST_CASE("emulation: every barrier, wait and commit of large warps that share tiles is needed") {
   const std::string schedule = schedules_of(kSharedLargeWarps);

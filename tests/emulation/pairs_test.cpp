@@ -3,6 +3,9 @@
 // products and reductions of those.
 #include "tests/emulation/cases.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -11,11 +14,22 @@ using namespace ingot::emulation;
 
 namespace {
 
+/// Whether a kernel has the operands of two products.
+bool has_pair(const Case& one) {
+  const std::string schedules = schedules_of(one);
+  llvm::SmallVector<llvm::StringRef, 4> kernels;
+  llvm::StringRef(schedules).split(kernels, '\n');
+  return llvm::any_of(kernels, [](llvm::StringRef kernel) { return kernel.count(" a ") == 2; });
+}
+
+/// The case in each precision, on a card with so few SMs that one kernel has both products.
 std::vector<Case> in_each_precision(const std::string& spec) {
   std::vector<Case> cases;
   for (const MatmulPrecision precision : {MatmulPrecision::pedantic, MatmulPrecision::highest,
-                                          MatmulPrecision::high, MatmulPrecision::medium})
-    cases.push_back({spec, {{}}, precision});
+                                          MatmulPrecision::high, MatmulPrecision::medium}) {
+    Case& one = cases.emplace_back(Case{.spec = spec, .precision = precision, .sm_count = 2});
+    CHECK_MESSAGE(has_pair(one), one.spec, schedules_of(one));
+  }
   return cases;
 }
 

@@ -27,11 +27,13 @@ std::string layers(const char* type, const char* rows, const std::vector<int>& w
   return fmt::format("graph g({}) {{\n{}  return x }}", inputs, ops);
 }
 
-/// A case for sm_90a. By wgmma with so many slots and tiles of so many rows; 0: by mma.sync.
+/// A case for sm_90a, by wgmma with so many slots and tiles of so many rows; 0: for sm_80, on a
+/// card of few SMs, where one kernel has all layers.
 Case resident(const std::string& spec, int64_t slots = 0, int64_t tile_m = 0,
               std::vector<DimBindings> sizes = {{}}) {
   Case result{spec, std::move(sizes), MatmulPrecision::highest};
   result.target = slots > 0 ? "sm_90a" : "sm_80";
+  if (slots == 0) result.sm_count = 3;
   result.choice.wgmma = slots;
   result.choice.tile_m = tile_m;
   return result;

@@ -274,7 +274,7 @@ TEST_CASE("gpu: f32 products of thirds, whose operands warps split") {
 
 TEST_CASE("gpu: products in tiles of three blocks of 64 columns") {
   constexpr Chain kThree[] = {
-      {"norms of rows behind them", "graph g(a: bf16[2048, 2112], w: bf16[768, 2112],\n"
+      {"norms of rows behind them", "graph g(a: bf16[2048, 3136], w: bf16[768, 3136],\n"
                                     "        r: bf16[2048, 768]) {\n"
                                     "  h = linear(a, w) + r\n  return h, layer_norm(h) }"},
       {"rows of B along its columns", "graph g(a: f16[2040, 2056], w: f16[2056, 768]) {\n"

@@ -189,8 +189,11 @@ TEST_CASE("schedule: blocks share rows that are too few to fill the machine") {
 TEST_CASE("schedule: small and odd matmuls") {
   CHECK(picked(linear(32, 32, 0, MatmulPrecision::pedantic), {"f32", "vec"}) ==
         "f32 64x64x32 vec 4; f32 64x64x16 vec 1");
-  // K of 15: x and w lie along it, and take the general form alone.
+  // K of 15: x and w lie along it, and are copied one by one.
   CHECK(picked(schedules("x: f32[66, 15], w: f32[7, 15]) { return relu(linear(x, w))"),
+               {"a", "b"}) == "a direct*1 b direct*1");
+  // cp.async copies no 2 bytes.
+  CHECK(picked(schedules("x: f16[66, 15], w: f16[7, 15]) { return relu(linear(x, w))"),
                {"a", "b"}) == "a staged*1 b staged*1");
   CHECK(picked(schedules("x: f16[66, 16], w: f16[16, 216]) { return relu(matmul(x, w))"),
                {"a", "b"}) == "a direct*8 b direct*8; a staged*1 b staged*1");
@@ -203,7 +206,7 @@ TEST_CASE("schedule: tiles hold whole segments, and accesses divide the step") {
         "f32 128x128x32 step 96 vec 4 shared 98304; f32 128x128x16 step 96 vec 1 shared 70144");
   CHECK(picked(linear(1024, 3300, 100, P::pedantic), words) ==
         "f32 128x128x32 step 99 vec 1 shared 98304; f32 128x128x16 step 99 vec 1 shared 72192");
-  CHECK(picked(linear(1024, 252, 42, P::pedantic), words) ==
+  CHECK(picked(linear(16384, 252, 42, P::pedantic), words) ==
         "f32 128x128x32 step 126 vec 2 shared 109056; f32 128x128x16 step 126 vec 1 shared 109056");
   CHECK(picked(linear(1024, 2560, 10, P::pedantic), words) ==
         "f32 64x256x16 step 256 vec 4 shared 40960; f32 64x256x16 step 256 vec 1 shared 40960");
@@ -240,7 +243,8 @@ TEST_CASE("schedule: tiles divide the segments that they share") {
   CHECK(steps(512, P::pedantic) == "f32 128x128x32 step 128 vec 4 grid 64");
   CHECK(steps(512, P::highest) == "bf16x3 64x128x32 step 128 vec 2 grid 128");
   CHECK(steps(512, P::high) == "tf32 128x128x32 step 128 vec 2 grid 64");
-  CHECK(steps(384, P::high) == "tf32 128x128x32 step 128 vec 2 grid 48");
+  // Smaller tiles where more than half of the SMs would have none.
+  CHECK(steps(384, P::high) == "tf32 64x128x16 step 128 vec 2 grid 96");
   CHECK(steps(960, P::pedantic) == "f32 128x128x32 step 120 vec 4 grid 128");
   CHECK(steps(1000, P::pedantic) == "f32 128x128x32 step 125 vec 1 grid 128");
   CHECK(steps(1000, P::high) == "tf32 128x128x16 step 125 vec 1 grid 128");
@@ -268,12 +272,12 @@ TEST_CASE("schedule: segments that tiles share take no tile from those inside") 
 
 TEST_CASE("schedule: operands along n are copied as wide as tiles are aligned") {
   auto of = [](int columns, int groups) {
-    return picked(schedules(fmt::format("x: f16[66, 16], w: f16[16, {}]) {{\n"
+    return picked(schedules(fmt::format("x: f16[8194, 16], w: f16[16, {}]) {{\n"
                                         "return group_norm(matmul(x, w), groups={})",
                                         columns, groups)),
                   {"step", "a", "b"});
   };
-  CHECK(of(216, 6) == "step 108 a direct*8 b staged*4; step 108 a staged*1 b staged*1");
+  CHECK(of(216, 6) == "step 108 a direct*8 b direct*4; step 108 a staged*1 b staged*1");
   CHECK(of(240, 6) == "step 120 a direct*8 b direct*8; step 120 a staged*1 b staged*1");
   CHECK(of(264, 24) == "step 121 a direct*8 b staged*1; step 121 a staged*1 b staged*1");
 }
@@ -285,10 +289,10 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
         .split('\n')
         .first.str();
   };
-  CHECK(softmax("[64, 768]", 1) ==
+  CHECK(softmax("[512, 768]", 1) ==
         "held 2x768 threads 128 per-row 64 along-columns vec 4 shared 32");
   // In accesses of 8, 64 threads would have one and a half each.
-  CHECK(schedules("x: f32[64, 768]) { return cast(softmax(x), bf16)")
+  CHECK(schedules("x: f32[1024, 768]) { return cast(softmax(x), bf16)")
             .starts_with("held 4x768 threads 128 per-row 32 along-columns vec 8 "));
   CHECK(softmax("[64, 5]", 1) == "held 16x8 threads 128 per-row 8 along-columns vec 1 shared 0");
   // More threads where rows of 64 threads leave SMs idle.
@@ -297,7 +301,7 @@ TEST_CASE("schedule: rows are held up to a block's registers, then in shared mem
   CHECK(softmax("[512, 1000]", 1) ==
         "held 2x1024 threads 128 per-row 64 along-columns vec 4 shared 32");
   CHECK(softmax("[64, 16384]", 1) ==
-        "held 1x16384 threads 1024 per-row 1024 along-columns vec 4 shared 256");
+        "kept 1x8192 threads 512 per-row 512 along-columns vec 4 cluster 1 slots 2 shared 65664");
   // Rows for all SMs: as few threads as hold one.
   CHECK(softmax("[4096, 8192]", 1) ==
         "held 1x8192 threads 256 per-row 256 along-columns vec 4 shared 64");
@@ -394,7 +398,7 @@ TEST_CASE("schedule: two products and prologues take the registers of half the r
              MatmulPrecision::highest) == "mma f16 64x128x32");
   CHECK(tile(halves + ") { return matmul(x * 0.3 + 1.0, v) + matmul(x, w)",
              MatmulPrecision::highest) == "mma f16 64x128x32");
-  CHECK(tile("x: f16[1024, 64], s: f16[64], w: f16[64, 256]) { return matmul(x * s, w)",
+  CHECK(tile("x: f16[8192, 64], s: f16[64], w: f16[64, 256]) { return matmul(x * s, w)",
              MatmulPrecision::highest) == "mma f16 64x128x32");
 }
 

@@ -9,17 +9,13 @@
 
 namespace ingot {
 
-/// The fewest elements of a thread that go through the stages in bands. The code of fewer is not
-/// worth a loop.
-inline constexpr int kLeastElementsInBands = 64;
-
 // A band of a layout L is a layout with the first rows of each thread, of which L has a whole
 // number.
 
 /// The number of equal bands of a tile: kMost, or else 2, or else 1. More bands read the vectors
 /// along columns more often, which products of small K do not hide.
 template <class L, int kMost> constexpr int bands_of() {
-  if (L::kRows * L::kCols < kLeastElementsInBands) return 1;
+  if (L::kRows * L::kCols < sizes::kLeastElementsInBands) return 1;
   return L::kRows % (kMost * L::kBandStep) == 0 ? kMost
          : L::kRows % (2 * L::kBandStep) == 0   ? 2
                                                 : 1;

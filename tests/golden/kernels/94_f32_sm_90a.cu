@@ -9,7 +9,7 @@
 
 // gemm_biasadd_hardtanh_mish_groupnorm_0
 //   v7 = add(b, bias)
-namespace rows_5624213cda3885a0 {
+namespace rows_d40ca57486d4dc8e {
 using namespace ingot;
 
 struct Params {
@@ -41,31 +41,31 @@ template <class V> struct Kernel {
   }
 };
 
-// held 1x8192 threads 256 per-row 256 along-columns vec 4
+// held 1x1024 threads 256 per-row 256 along-columns vec 4
 struct V0 {
   static constexpr int kVec = 4;
-  using Layout = RowLayout<256, 256, 8, 4>;
-  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
+  using Layout = RowLayout<256, 256, 1, 4>;
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 1024;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_5624213cda3885a0_v0(const f32* in0, const f32* in1, f32* out0) {
+rows_d40ca57486d4dc8e_v0(const f32* in0, const f32* in1, f32* out0) {
   ptx::wait_for_kernels_before();
   held<Kernel<V0>>({in0, in1, out0});
 }
 
-// held 1x8192 threads 256 per-row 256 along-columns vec 1
+// held 1x1024 threads 256 per-row 256 along-columns vec 1
 struct V1 {
   static constexpr int kVec = 1;
-  using Layout = RowLayout<256, 256, 32, 1>;
-  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 8192;
+  using Layout = RowLayout<256, 256, 4, 1>;
+  static constexpr int kTileM = 1, kGroupRows = 1, kStepN = 1024;
 };
 extern "C" __global__ void __launch_bounds__(256, 4)
-rows_5624213cda3885a0_v1(const f32* in0, const f32* in1, f32* out0) {
+rows_d40ca57486d4dc8e_v1(const f32* in0, const f32* in1, f32* out0) {
   ptx::wait_for_kernels_before();
   held<Kernel<V1>>({in0, in1, out0});
 }
 
-} // namespace rows_5624213cda3885a0
+} // namespace rows_d40ca57486d4dc8e
 
 // gemm_biasadd_hardtanh_mish_groupnorm_1
 //   v6 = matmul(x, w, transpose_b=true); h = add(v6, v8); v11 = maximum(h, -1)

@@ -10,7 +10,7 @@
 
 // mixed_0
 //   v4 = matmul(x, v3)
-namespace product_790798e88d080ca3 {
+namespace product_a26c9b1f9f48a393 {
 using namespace ingot;
 
 struct Params {
@@ -23,14 +23,14 @@ struct Params {
 
 template <class V> struct Kernel {
   using Params = struct Params;
-  struct MatrixA : Matrix<bf16, Unchanged, Major::k, OperandPath::staged, V::kVec, true> {
+  struct MatrixA : Matrix<bf16, Unchanged, Major::k, V::kPath, V::kVec, true> {
     using Packed = PackedAs<bf16>;
     static INGOT_DEVICE Packed packed(const Params& p) { return {p.packed0, 1, 4096, 4100}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
       return p.in0 + (mn * 4100 + k);
     }
   };
-  struct MatrixB : Matrix<bf16, Unchanged, Major::mn, V::kPath, V::kVec_2, true> {
+  struct MatrixB : Matrix<bf16, Unchanged, Major::mn, V::kPath_2, V::kVec_2, true> {
     using Mapped = MappedTensor<bf16, Major::mn>;
     static INGOT_DEVICE Mapped mapped(const Params& p, i64 batch) { return {p.map0, 0}; }
     static INGOT_DEVICE const bf16* at(const Params& p, i64 batch, i64 mn, i64 k) {
@@ -54,10 +54,10 @@ template <class V> struct Kernel {
   static constexpr bool kSplitsK = false;
 };
 
-// wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a staged*4 b mapped*8 vec 2 staged-stores
+// wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a direct*4 b mapped*8 vec 2 staged-stores
 struct V0 {
+  static constexpr OperandPath kPath = OperandPath::direct, kPath_2 = OperandPath::mapped;
   static constexpr int kVec = 4, kVec_2 = 8;
-  static constexpr OperandPath kPath = OperandPath::mapped;
   static constexpr bool kStaged = true;
   template <class A, class B> using Mainloop = WgmmaMainloop<V0, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
@@ -65,7 +65,7 @@ struct V0 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_790798e88d080ca3_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_a26c9b1f9f48a393_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   ptx::wait_for_kernels_before();
   specialised<Kernel<V0>>({in0, in1, out0, packed0, &map0});
@@ -73,8 +73,8 @@ product_790798e88d080ca3_v0(const bf16* in0, const bf16* in1, bf16* out0, u8* pa
 
 // wgmma bf16 128x256x64 step 256 warp 16x256 stages 4 threads 384 a staged*1 b mapped*1 vec 1
 struct V1 {
+  static constexpr OperandPath kPath = OperandPath::staged, kPath_2 = OperandPath::mapped;
   static constexpr int kVec = 1, kVec_2 = 1;
-  static constexpr OperandPath kPath = OperandPath::mapped;
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = WgmmaMainloop<V1, A, B>;
   static constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kWarpM = 16, kRingSlots = 4,
@@ -82,7 +82,7 @@ struct V1 {
   static constexpr bool kInBands = false;
 };
 extern "C" __global__ void __launch_bounds__(384, 1)
-product_790798e88d080ca3_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
+product_a26c9b1f9f48a393_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0,
                             const __grid_constant__ TensorMap map0) {
   ptx::wait_for_kernels_before();
   specialised<Kernel<V1>>({in0, in1, out0, packed0, &map0});
@@ -90,8 +90,8 @@ product_790798e88d080ca3_v1(const bf16* in0, const bf16* in1, bf16* out0, u8* pa
 
 // mma bf16 128x128x32 step 128 warp 64x32 stages 4 threads 256 a staged*1 b staged*1 vec 1
 struct V2 {
+  static constexpr OperandPath kPath = OperandPath::staged, kPath_2 = OperandPath::staged;
   static constexpr int kVec = 1, kVec_2 = 1;
-  static constexpr OperandPath kPath = OperandPath::staged;
   static constexpr bool kStaged = false;
   template <class A, class B> using Mainloop = MmaMainloop<V2, A, B>;
   static constexpr int kTileM = 128, kTileN = 128, kTileK = 32, kWarpM = 64, kWarpN = 32,
@@ -99,12 +99,12 @@ struct V2 {
   static constexpr Compute kCompute = Compute::bf16;
 };
 extern "C" __global__ void __launch_bounds__(256, 1)
-product_790798e88d080ca3_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
+product_a26c9b1f9f48a393_v2(const bf16* in0, const bf16* in1, bf16* out0, u8* packed0) {
   ptx::wait_for_kernels_before();
   held<Kernel<V2>>({in0, in1, out0, packed0, nullptr});
 }
 
-} // namespace product_790798e88d080ca3
+} // namespace product_a26c9b1f9f48a393
 
 // mixed_0_packed_a
 namespace packed_5d409d7d86ee8cdc {
