@@ -65,11 +65,7 @@ constexpr double kAlone = 3; ///< time of the last tile's stages by one warpgrou
 // Chain 56 reads 2.1 GB of weights for 128 rows. On an H100 it takes 0.727 ms in bf16 by wgmma and
 // 0.824 by mma.sync.
 constexpr double kThreadCopies = 0.88; ///< rate of memory of copies by threads, beside bulk copies
-// The lanes of a warp merge their states of columns in steps that wait for one another, and so do
-// its warps. The product of chain 39 in bf16 takes 0.757 ms by tiles of 128x256 with the moments of
-// its columns on an H100, and 0.714 without them.
-constexpr double kColumnMerge = 40; ///< instructions that could be issued while a column is merged
-constexpr double kPartsOfARow = 8;  ///< parts of a row per SM: blocks of 128 threads
+constexpr double kPartsOfARow = 8;     ///< parts of a row per SM: blocks of 128 threads
 /// A thread of a staged FMA mainloop loads a slot while it multiplies the one before. On an H200 a
 /// slot of 64x64 takes 0.8 us, and one of 128x64 1.3, where the multiply-adds take 0.35 and 0.75.
 constexpr double kStagedSlot = 0.45e-6;
@@ -117,11 +113,14 @@ public:
                   static_cast<double>(s_.tile_n + s_.depth), blocks_per_sm(), resident_share(),
                   bytes_read(kernel_, computed_tile(body_)->body)},
                  s_, device_, cost_);
-    else if (is_resident(s_.mainloop))
+    else if (is_resident(s_.mainloop)) {
       add_resident({std::max(1.0, value(tile_count(body_, s_))), resident_area(body_, s_, of),
                     copied_depth(body_, s_, of), blocks_per_sm(), resident_share()},
                    s_, device_, cost_);
-    else if (body_.mainloops.empty())
+      // Warpgroups with tiles of their own hide one another's stages.
+      const bool is_hidden = !computes_by_mma(s_.mainloop) && value(tile_count(body_, s_)) > sms_;
+      if (!is_hidden) add_fetched_code();
+    } else if (body_.mainloops.empty())
       rows();
     else
       products();
@@ -148,6 +147,10 @@ private:
   double fetched_code() const {
     return code_seconds(body_, s_, [&](const Expr& expr) { return value(expr); });
   }
+  void add_fetched_code() {
+    cost_.exposed += fetched_code();
+    cost_.seconds += fetched_code();
+  }
   void rows();
   void kept_rows();
   double issued(double blocks, double enough) const;
@@ -155,7 +158,6 @@ private:
   double mainloop(size_t matmul, double depth);
   double staging(size_t matmul) const;
   double narrow_copies(size_t matmul, double depth) const;
-  double column_merges() const;
 
   const Kernel& kernel_;
   const TileBody& body_;
@@ -272,9 +274,9 @@ void Predictor::rows() {
                       (waits ? std::min(moving, computing) / std::max(1.0, resident / sms_) : 0);
   const double waves = tiles / (sms_ * blocks);
   cost_.idle = waves > 1 ? busy * (std::ceil(waves) / waves - 1) / 2 : 0; // the rest keeps moving
-  const double code = fetched_code();
-  cost_.exposed = busy - cost_.memory + code;
-  cost_.seconds = busy + cost_.idle + code;
+  cost_.exposed = busy - cost_.memory;
+  cost_.seconds = busy + cost_.idle;
+  add_fetched_code();
 }
 
 /// The share of the instructions' rate if so many blocks are under way. `enough`: warps per SM.
@@ -297,19 +299,9 @@ void Predictor::kept_rows() {
   const double busy =
       std::max(cost_.memory / share, cost_.stages / issued(blocks, kKeptWarps)) + waits;
   cost_.idle = busy * (rounds * clusters / rows - 1) / 2; // the rest keeps moving
-  const double code = fetched_code();
-  cost_.exposed = busy - cost_.memory + code;
-  cost_.seconds = busy + cost_.idle + code;
-}
-
-/// Instructions that merge states of columns, behind a product by wgmma.
-double Predictor::column_merges() const {
-  const auto columns = llvm::count_if(body_.stages, [](const Stage& stage) {
-    const auto* reduce = std::get_if<ReduceStage>(&stage.step);
-    return reduce && reduce->span == ReduceSpan::column;
-  });
-  const double rows_of_a_thread = static_cast<double>(s_.warp_m) / 8;
-  return kColumnMerge / rows_of_a_thread * points_ * static_cast<double>(columns);
+  cost_.exposed = busy - cost_.memory;
+  cost_.seconds = busy + cost_.idle;
+  add_fetched_code();
 }
 
 double share_of_tensor_cores(const Schedule& s) {
@@ -402,7 +394,8 @@ void Predictor::products() {
   // mainloop. A block that is alone on its SM stalls it during its stages.
   const double stored = bytes_of_point(true) * points_ / (kBusy * device_.bytes_per_second);
   const bool is_specialised = s_.skeleton == Skeleton::specialised; // fills ahead of each tile
-  if (is_specialised) cost_.stages += column_merges() / (kIssue * device_.f32_flops / 2);
+  if (is_specialised)
+    cost_.stages += points_ * column_merges(body_, s_) / (kIssue * device_.f32_flops / 2);
   const double fill = kFill * static_cast<double>(is_specialised ? 1 : body_.mainloops.size());
   const double rest = (is_specialised ? 0 : fill) +
                       std::max(cost_.stages, stored) / (tiles / sms_) / parts +
@@ -410,8 +403,9 @@ void Predictor::products() {
   const double each = std::max(loop, (loop + rest) / blocks);
   const double rounds = std::ceil(work);
   const double last = s_.tiles_at_a_time() > 1 ? kAlone * rest : rest;
-  // The other warpgroup multiplies meanwhile.
-  const double code = s_.tiles_at_a_time() > 1 && rounds > 1 ? 0 : fetched_code();
+  // The other warpgroup multiplies meanwhile. kMeeting was measured with the code of the stages.
+  const bool is_hidden = (s_.tiles_at_a_time() > 1 && rounds > 1) || parts > 1;
+  const double code = is_hidden ? 0 : fetched_code();
   const double once = (is_specialised ? fill : 0) + last + code +
                       (parts > 1 ? kMeeting * static_cast<double>(s_.tile_m * s_.tile_n) : 0);
   cost_.idle = (rounds - work) * each;

@@ -22,6 +22,9 @@ struct WgmmaWork {
 /// packed operands begin with lines.
 double lines_of_copies(const Kernel& kernel, const MatrixOperand& operand);
 
+/// Instructions that merge states of columns behind a product, for each of its elements.
+double column_merges(const TileBody& body, const Schedule& schedule);
+
 /// Adds the seconds of the units that the products keep busy. Returns the seconds that an SM spends
 /// in the mainloop of one tile.
 double add_wgmma(const WgmmaWork& work, const Schedule& schedule, const DeviceSpec& device,

@@ -4,6 +4,7 @@
 
 #include "codegen/device/sizes/shared_memory.h"
 #include "codegen/kernel/device_tile.h"
+#include "codegen/kernel/shared_memory.h"
 #include "codegen/kernel/visit.h"
 #include "ir/op_info.h"
 
@@ -136,18 +137,32 @@ double instructions_of_element(const TileBody& body,
   return of_stages(body, domain) / std::max(1.0, product(domain));
 }
 
-double code_seconds(const TileBody& body, const Schedule& s,
+namespace {
+
+/// The same for the stages of one tile of `columns`.
+double code_of_tile(const TileBody& body, const Schedule& s, int64_t columns,
                     llvm::function_ref<double(const Expr&)> value) {
   const auto reductions = static_cast<double>(llvm::count_if(body.stages, [](const Stage& stage) {
     return std::holds_alternative<ReduceStage>(stage.step);
   }));
   const double steps = instructions_of_element(body, value) + kReductionSteps * reductions;
   const double elements =
-      static_cast<double>(s.tile_m * s.tile_n) / static_cast<double>(s.tile_threads());
+      static_cast<double>(s.tile_m * columns) / static_cast<double>(s.tile_threads());
   const bool in_bands =
       s.in_bands || (s.skeleton == Skeleton::held && !body.mainloops.empty() &&
                      elements >= sizes::kLeastElementsInBands && stays_in_rows(body, s));
   return kFetch * steps * elements / (in_bands ? 2 : 1);
+}
+
+} // namespace
+
+double code_seconds(const TileBody& body, const Schedule& s,
+                    llvm::function_ref<double(const Expr&)> value) {
+  double seconds = code_of_tile(body, s, s.tile_n, value);
+  if (is_resident(s.mainloop))
+    for (const ComputedTile* tile : computed_tiles(body))
+      seconds += code_of_tile(tile->body, s, resident_columns(tile->body, s), value);
+  return seconds;
 }
 
 double stage_instructions(const Kernel& kernel, llvm::function_ref<double(const Expr&)> value) {

@@ -12,8 +12,8 @@ LIBRARIES = ["llvm/", "fmt/"]
 SUPPORT = ["src/support/"] + LIBRARIES
 GRAPH = SUPPORT + [f"ir/{part}" for part in (
     "assumed_size", "builder", "float_bits", "graph", "interpreter/", "jumps", "library",
-    "lower_order", "meanings", "npy", "op_info", "ops.def", "precision", "random", "tensor", "text/", "type_rules", "types",
-    "verify")]
+    "lower_order", "meanings", "npy", "op_info", "ops.def", "precision", "random", "tensor",
+    "text/", "type_rules", "types", "verify")]
 IR = GRAPH + ["ir/passes/"]
 PLANNED = IR + ["ir/machine/", "ir/fusion/"]
 PROGRAM = SUPPORT + ["codegen/program/"]
