@@ -279,6 +279,24 @@ TEST_CASE("nests: on an H200, perceptrons of at most 256 columns are one kernel"
     }
 }
 
+TEST_CASE("nests: few rows of a long K are not kept in one kernel, whose slots arrive in turn") {
+  CompileOptions options;
+  options.target = "sm_90a";
+  options.device = "h200";
+  const auto kernels = [&](int64_t rows, int64_t depth) {
+    const Compilation one = llvm::cantFail(compile_graph(
+        llvm::cantFail(parse_graph(
+            fmt::format("graph g(x: f16[{0}, {1}], w: f16[64, {1}], v: f16[64, 64]) {{\n"
+                        "  return linear(gelu(linear(x, w)), v) }}",
+                        rows, depth),
+            "test")),
+        options));
+    return products(one.plan);
+  };
+  CHECK(kernels(256, 3072) == std::vector<size_t>{1, 1});
+  CHECK(kernels(65536, 256) == std::vector<size_t>{2});
+}
+
 TEST_CASE("nests: a K that is long or named ends the row") {
   // Two products in a row are streamed.
   for (const char* width : {"257", "n"}) {

@@ -427,3 +427,35 @@ TEST_CASE("schedule: short contractions are plain FMA in every precision") {
   CHECK(computes(17, MatmulPrecision::medium) == "mma bf16");
   CHECK(computes(1, MatmulPrecision::high).find("mma") == std::string::npos);
 }
+
+TEST_CASE("schedule: idle SMs get small tiles, and parts of rows that are not reduced") {
+  const auto first = [](const char* body, MatmulPrecision precision) {
+    return llvm::StringRef(schedules(body, precision)).split('\n').first.str();
+  };
+  CHECK(picked(first("x: f16[256, 256], w: f16[256, 256]) { return gelu(linear(x, w))",
+                     MatmulPrecision::highest),
+               {"f16", "stages"}) == "f16 64x64x32 stages 6");
+  CHECK(picked(first("x: f32[128, 64], w: f32[128, 64]) { return relu(linear(x, w))",
+                     MatmulPrecision::pedantic),
+               {"f32"}) == "f32 64x64x32");
+  // A row of 8192 is no more than one tile of the usual number of elements a thread.
+  CHECK(picked(first("x: f32[8192], y: f32[8192]) { return x + y", MatmulPrecision::highest),
+               {"held", "threads"}) == "held 1x1024 threads 256");
+}
+
+TEST_CASE("schedule: narrow copies are priced, and rows are aligned first where that is faster") {
+  const auto kernels = [](int64_t size) {
+    CompileOptions options;
+    options.target = "sm_90a";
+    options.device = "h200";
+    auto graph = parse_graph(fmt::format("graph g(x: bf16[{0}, {1}], w: bf16[{1}, {1}]) {{\n"
+                                         "  return relu(linear(x, w)) }}",
+                                         size, size + 2),
+                             "test");
+    const Compilation one =
+        llvm::cantFail(compile_graph(llvm::cantFail(std::move(graph)), options));
+    return one.module.kernels.size();
+  };
+  CHECK(kernels(256) == 1);
+  CHECK(kernels(1024) == 3);
+}

@@ -12,7 +12,7 @@ namespace sizes {
 
 /// The fewest elements of a thread that go through the stages in bands (tile/bands.cuh). The code
 /// of fewer is not worth a loop.
-constexpr int kLeastElementsInBands = 64;
+inline constexpr int kLeastElementsInBands = 64;
 
 /// How a group's threads own a tile: numbers of a layout (tile/layout.cuh) by their names there.
 struct Tile {
