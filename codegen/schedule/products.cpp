@@ -191,8 +191,10 @@ void ProductChooser::fit_residents(Schedule& s) const {
   if (s.mainloop != MainloopKind::tensor || s.min_blocks_per_sm == 1 ||
       tiles(s) <= device_.sm_count)
     return;
+  constexpr int64_t kLeastLine = 64; // bytes: two steps of the products (tile/mma_stage.cuh)
   Schedule shallow = s;
   shallow.tile_k /= 2;
+  if (shallow.tile_k * facts_of(s.compute).operand_bytes < kLeastLine) return;
   if (choice_.slots == 0) shallow.slots = 4;
   if (!fits_residents(s) && fits_residents(shallow)) s = shallow;
 }

@@ -21,6 +21,19 @@
 
 namespace ingot::emulation {
 
+CompileOptions options_of(const Case& one) {
+  CompileOptions options;
+  options.precision = one.precision;
+  options.least_products = one.least_products;
+  options.target = one.target;
+  if (one.sm_count > 0) {
+    options.native = llvm::cantFail(make_target(one.target, std::string())).device;
+    options.native->sm_count = one.sm_count;
+    options.device = "native";
+  }
+  return options;
+}
+
 namespace {
 
 CompareOptions compare_options() {
@@ -47,16 +60,7 @@ llvm::Expected<std::unique_ptr<Compilation>> compile(const Case& one, size_t num
   spec.insert(at + 6, fmt::format("c{}_", number));
   auto graph = parse_graph(spec, "case");
   if (!graph) return graph.takeError();
-  CompileOptions options;
-  options.precision = one.precision;
-  options.least_products = one.least_products;
-  options.target = one.target;
-  if (one.sm_count > 0) {
-    options.native = llvm::cantFail(make_target(one.target, std::string())).device;
-    options.native->sm_count = one.sm_count;
-    options.device = "native";
-  }
-  auto compilation = compile_graph(std::move(*graph), options);
+  auto compilation = compile_graph(std::move(*graph), options_of(one));
   if (!compilation) return compilation.takeError();
   auto result = std::make_unique<Compilation>(std::move(*compilation));
   if (one.choice == ScheduleChoice()) return result;

@@ -29,6 +29,9 @@ struct Case {
   ScheduleChoice choice = {};
 };
 
+/// The options with which the case's graph is compiled.
+CompileOptions options_of(const Case& one);
+
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
 /// The spec in `file` - a path below the checkout - with each first text replaced by the second,

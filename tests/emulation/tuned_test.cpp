@@ -18,11 +18,8 @@ namespace {
 
 /// Cases of the candidates whose first variants read differently.
 std::vector<Case> candidate_cases(const Case& usual) {
-  CompileOptions options;
-  options.precision = usual.precision;
-  options.least_products = usual.least_products;
-  const Compilation c =
-      llvm::cantFail(compile_graph(llvm::cantFail(parse_graph(usual.spec, "test")), options));
+  const Compilation c = llvm::cantFail(
+      compile_graph(llvm::cantFail(parse_graph(usual.spec, "test")), options_of(usual)));
   std::vector<Case> cases;
   std::set<std::string> seen;
   for (const ScheduleCandidate& candidate : candidates(schedule_site(c, 0), {})) {
@@ -43,8 +40,9 @@ void check_candidates(const Case& usual, size_t least) {
 } // namespace
 
 TEST_CASE("tuned: products of halves, with large warps and a norm behind them") {
-  check_candidates({"graph g(x: bf16[136, 200], w: bf16[272, 200], b: bf16[272]) {\n"
-                    "  return group_norm(linear(x, w, b), groups=34) }"},
+  check_candidates({.spec = "graph g(x: bf16[136, 200], w: bf16[272, 200], b: bf16[272]) {\n"
+                            "  return group_norm(linear(x, w, b), groups=34) }",
+                    .sm_count = 2},
                    20);
 }
 
