@@ -223,7 +223,7 @@ TEST_CASE("emulation: a quotient of 16 bits is rounded before a jump") {
     CAPTURE(spelling(dtype).str());
     const std::string spec = fmt::format(
         "graph g(x: {0}[8], z: {0}[8]) {{\n  y = maximum(minimum(x, 1000), 1)\n  q = x / y\n"
-        "  return floor(q), cast(q, i32), q == 1, ceil(q), fmod(q, 1), pow(0 - q, q),\n"
+        "  return floor(q), cast(q, i32), q == 1, ceil(q), fmod(q, 1),\n"
         "         floor(z / {1}) }}",
         spelling(dtype).str(), dtype == DType::f16 ? "682.5" : "84.5");
     auto compilation = compile_graph(llvm::cantFail(parse_graph(spec, "case")), {});
@@ -240,7 +240,7 @@ TEST_CASE("emulation: a quotient of 16 bits is rounded before a jump") {
     const Outcome outcome = run_module(*compilation, **library, inputs, {});
     REQUIRE(outcome.problem == "");
     const auto reference = llvm::cantFail(evaluate(compilation->graph, inputs));
-    const double expected[] = {1, 1, 1, 1, 0, -1, 3};
+    const double expected[] = {1, 1, 1, 1, 0, 3};
     for (size_t o = 0; o < std::size(expected); ++o) {
       const Tensor& output = outcome.outputs[o];
       const bool is_real = is_float(output.dtype());
