@@ -148,8 +148,9 @@ private:
     return code_seconds(body_, s_, [&](const Expr& expr) { return value(expr); });
   }
   void add_fetched_code() {
-    cost_.exposed += fetched_code();
-    cost_.seconds += fetched_code();
+    const double code = fetched_code();
+    cost_.exposed += code;
+    cost_.seconds += code;
   }
   void rows();
   void kept_rows();

@@ -133,9 +133,8 @@ void add_resident(const ResidentWork& work, const Schedule& s, const DeviceSpec&
   const double arriving = steps * kArrival / std::max(1.0, static_cast<double>(s.slots - 1));
   const double busy =
       std::max({longer + beside * shorter, cost.shared, cost.cache, cost.memory, arriving});
-  const double rounds = std::ceil(of_sm / blocks_under_way(of_sm, work.blocks));
   cost.idle = idle_seconds(busy, of_sm);
-  cost.exposed = busy - cost.products + (is_mma ? rounds : 1) * kFill;
+  cost.exposed = busy - cost.products + (is_mma ? std::ceil(turns) : 1) * kFill;
   cost.seconds = cost.products + cost.exposed + cost.idle;
 }
 
